@@ -1,0 +1,56 @@
+"""Sequential decisions when many features could matter and few do.
+
+The practitioner calls ``ask`` and ``tell`` on a policy; the researcher calls ``simulate`` or runs an ``Experiment``.
+Every public name is imported on first use, so ``import sparsebandits`` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from sparsebandits.environments import GaussianActions as GaussianActions
+    from sparsebandits.environments import Instance as Instance
+    from sparsebandits.evidence import Evidence as Evidence
+    from sparsebandits.experiments import Experiment as Experiment
+    from sparsebandits.experiments import Problem as Problem
+    from sparsebandits.experiments import Result as Result
+    from sparsebandits.experiments import Trace as Trace
+    from sparsebandits.experiments import simulate as simulate
+    from sparsebandits.policies import ConfidenceRadius as ConfidenceRadius
+    from sparsebandits.policies import Decision as Decision
+    from sparsebandits.policies import LinearIDS as LinearIDS
+    from sparsebandits.policies import LinTS as LinTS
+    from sparsebandits.policies import LinUCB as LinUCB
+    from sparsebandits.policies import Policy as Policy
+    from sparsebandits.policies import load as load
+    from sparsebandits.posteriors import Conjugate as Conjugate
+    from sparsebandits.posteriors import Draws as Draws
+    from sparsebandits.priors import GaussianPrior as GaussianPrior
+    from sparsebandits.storage import SaveFileError as SaveFileError
+
+_HOMES = {
+    "environments": ("GaussianActions", "Instance"),
+    "evidence": ("Evidence",),
+    "experiments": ("Experiment", "Problem", "Result", "Trace", "simulate"),
+    "policies": ("ConfidenceRadius", "Decision", "LinTS", "LinUCB", "LinearIDS", "Policy", "load"),
+    "posteriors": ("Conjugate", "Draws"),
+    "priors": ("GaussianPrior",),
+    "storage": ("SaveFileError",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'sparsebandits' has no attribute {name!r}")
+    value = getattr(import_module(f"sparsebandits.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *__all__))

@@ -1,0 +1,153 @@
+"""What every public entry asks of its arguments, before any state changes.
+
+Each check returns the argument in the form that the mathematics needs, or raises ``TypeError`` (wrong kind
+of thing) or ``ValueError`` (right kind, wrong value) with a message that names the argument, what was
+expected and what came.
+"""
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+type_names = {"b": "booleans", "O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+LARGEST = 1e50
+"""Largest magnitude of a feature, a reward or a variance: products of a few of them stay finite."""
+
+
+def shown(value: object) -> str:
+    """Describe ``value`` in a few words, for an error message."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def check_number(name: str, value: object) -> float:
+    """One finite real number no larger than ``LARGEST`` in magnitude."""
+    if isinstance(value, (bool, np.bool_, str, bytes)) or value is None:
+        raise TypeError(f"{name}: expected a number, got {shown(value)}")
+    try:
+        number = float(cast(Any, value))
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, got {shown(value)}") from None
+    except OverflowError:
+        number = math.inf
+    if not abs(number) <= LARGEST:  # also catches NaN
+        raise ValueError(f"{name}: expected a finite number of magnitude at most {LARGEST:g}, got {shown(value)}")
+    return number
+
+
+def check_positive(name: str, value: object) -> float:
+    """One positive number, between ``1 / LARGEST`` and ``LARGEST``."""
+    number = check_number(name, value)
+    if number < 1 / LARGEST:
+        raise ValueError(f"{name}: expected a positive number (at least {1 / LARGEST:g}), got {shown(value)}")
+    return number
+
+
+def check_between(name: str, value: object, low: float, high: float) -> float:
+    """One number in the closed interval ``[low, high]``."""
+    number = check_number(name, value)
+    if not low <= number <= high:
+        raise ValueError(f"{name}: expected a number from {low:g} to {high:g}, got {shown(value)}")
+    return number
+
+
+def check_count(name: str, value: object, least: int = 1) -> int:
+    """One whole number, at least ``least``."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected a whole number, got {shown(value)}")
+    try:
+        count = operator.index(cast(Any, value))
+    except TypeError:
+        raise TypeError(f"{name}: expected a whole number, got {shown(value)}") from None
+    if count < least:
+        raise ValueError(f"{name}: expected a whole number of at least {least}, got {count}")
+    return count
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """One of a few words."""
+    if value not in choices:
+        expected = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name}: expected one of {expected}, got {shown(value)}")
+    return cast(str, value)
+
+
+def check_array(name: str, value: object, ndim: int | None = None) -> FloatArray:
+    """Real finite numbers as a float64 array in C order; ``ndim`` fixes the number of dimensions."""
+    if isinstance(value, (str, bytes)) or value is None:
+        raise TypeError(f"{name}: expected an array of numbers, got {shown(value)}")
+    try:
+        raw = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name}: expected rows of equal length, got {shown(value)}") from None
+    if raw.dtype.kind not in "fiu":
+        try:  # a table whose columns are of several numeric kinds arrives as objects
+            if raw.dtype.kind != "O":
+                raise TypeError
+            raw = raw.astype(np.float64)
+        except (TypeError, ValueError):
+            kind = type_names.get(raw.dtype.kind, str(raw.dtype))
+            raise TypeError(f"{name}: expected an array of numbers, got {kind}") from None
+    if ndim is not None and raw.ndim != ndim:
+        raise ValueError(f"{name}: expected {ndim} dimension(s), got shape {raw.shape}")
+    with np.errstate(over="ignore"):
+        array = np.ascontiguousarray(raw, dtype=np.float64).reshape(raw.shape)
+    # min and max see NaN and infinity too, and allocate nothing
+    if array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
+        place = np.unravel_index(int(np.argmax(~(np.abs(array) <= LARGEST))), array.shape)
+        where = f" at position {tuple(int(i) for i in place)}" if array.ndim else ""
+        raise ValueError(
+            f"{name}: expected finite numbers of magnitude at most {LARGEST:g}, got {array[place]:g}{where}"
+        )
+    return array
+
+
+def check_vector(name: str, value: object, length: int) -> FloatArray:
+    """A vector of exactly ``length`` finite numbers."""
+    array = check_array(name, value)
+    if array.shape != (length,):
+        raise ValueError(f"{name}: expected shape ({length},), got {array.shape}")
+    return array
+
+
+def check_matrix(name: str, value: object, columns: int | None = None) -> FloatArray:
+    """A matrix with at least one row and one column, and exactly ``columns`` of them if given."""
+    array = check_array(name, value, ndim=2)
+    if array.shape[0] == 0 or array.shape[1] == 0:
+        raise ValueError(f"{name}: expected at least one row and one column, got shape {array.shape}")
+    if columns is not None and array.shape[1] != columns:
+        raise ValueError(f"{name}: expected {columns} columns, one a feature, got shape {array.shape}")
+    return array
+
+
+def check_observations(x: object, y: object, dimension: int) -> tuple[FloatArray, FloatArray]:
+    """One observation ``(d,), scalar`` or a batch ``(n, d), (n,)``, as the batch."""
+    features = check_array("x", x)
+    if features.ndim == 1:
+        features = features[np.newaxis]
+        rewards = np.array([check_number("y", y)])
+    else:
+        rewards = check_array("y", y, ndim=1)
+    if features.ndim != 2 or features.shape[1] != dimension:
+        raise ValueError(
+            f"x: expected shape ({dimension},), or (n, {dimension}) for a batch, got {np.shape(cast(Any, x))}"
+        )
+    if len(rewards) != len(features):
+        raise ValueError(f"y: expected {len(features)} rewards, one a row of x, got {len(rewards)}")
+    return features, rewards
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the same array, which nobody may now write to."""
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,92 @@
+"""The command line: thin commands over the library. Mathematics lives elsewhere."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sparsebandits import __version__
+
+BAD_INPUT, INTERRUPTED = 2, 130
+"""Exit codes: a wrong argument, and Ctrl-C as shells have it."""
+
+app = typer.Typer(
+    name="sparsebandits",
+    help="Sequential decisions when many features could matter and few do.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sparsebandits {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(
+    dimension: Annotated[int, typer.Option(help="Features of an action.")] = 40,
+    sparsity: Annotated[int, typer.Option(help="Features that matter.")] = 4,
+    actions: Annotated[int, typer.Option(help="Actions to choose from.")] = 200,
+    horizon: Annotated[int, typer.Option(help="Rounds of a trial.")] = 500,
+    trials: Annotated[int, typer.Option(help="Instances that every policy is tried on.")] = 40,
+    workers: Annotated[int, typer.Option(help="Processes; 0 is one for each core.")] = 0,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+    out: Annotated[Path, typer.Option(help="Directory for the figure.")] = Path("out/demo"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+) -> None:
+    """Compare the policies on random sparse problems: a table, and a plot of regret over time."""
+    from sparsebandits import Experiment, GaussianActions, LinearIDS, LinTS, LinUCB
+    from sparsebandits.experiments.progress import shown_progress
+
+    environment = GaussianActions(dimension, sparsity, n_actions=actions)
+    experiment = Experiment(
+        environment,
+        {
+            "LinearIDS": lambda p: LinearIDS(p.actions, noise_variance=p.noise_variance, seed=p.seed),
+            "LinTS": lambda p: LinTS(p.actions, noise_variance=p.noise_variance, seed=p.seed),
+            "LinUCB": lambda p: LinUCB(p.actions, noise_variance=p.noise_variance),
+        },
+        horizon,
+        trials,
+        seed,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    with shown_progress(f"{trials} trials of {len(experiment.policies)} policies") as progress:
+        result = experiment.run(workers=workers or os.cpu_count() or 1, progress=progress)
+    title = f"{actions} actions, {sparsity} of {dimension} features matter, noise variance {environment.noise_variance:g}"
+    figure = out / "regret.png"
+    result.plot(figure, title)
+    if as_json:
+        typer.echo(json.dumps({"table": result.table().to_dicts(), "figure": str(figure)}, indent=2))
+    else:
+        typer.echo(f"\nFinal regret after {horizon} rounds, mean over {trials} trials with a 95% interval")
+        typer.echo(f"({title}):\n")
+        typer.echo(str(result.table()))
+        typer.echo(f"\nThe curves are in {figure}")
+
+
+def main() -> None:
+    """Run the command line; a person sees messages, never a traceback for bad input or Ctrl-C."""
+    try:
+        app()
+    except (ValueError, TypeError, OSError) as error:
+        typer.echo(f"sparsebandits: {error}", err=True)
+        sys.exit(BAD_INPUT)
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            typer.echo("sparsebandits: interrupted before the end; no results were written.", err=True)
+        raise

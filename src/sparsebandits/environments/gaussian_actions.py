@@ -1,0 +1,50 @@
+"""Correlated Gaussian actions and a sparse θ*: the setting of Figure 3 of Hao, Lattimore and Deng (2021).
+
+Each action is N(0, Σ) with Σ_ij = ρ^|i−j|. θ* has a uniformly random support of size s with normal values, scaled
+to norm 1 ("randomly generated from a multivariate normal distribution, truncated to be sparse and normalized").
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebandits.checks import check_between, check_count, check_positive
+from sparsebandits.environments.instance import Instance
+from sparsebandits.randomness import Seed, stream
+
+
+@dataclass(frozen=True)
+class GaussianActions:
+    """Instances with Gaussian actions.
+
+    >>> instance = GaussianActions(dimension=40, sparsity=4).sample(seed=0)
+    >>> instance.actions.shape, np.count_nonzero(instance.theta), round(float(np.linalg.norm(instance.theta)), 9)
+    ((200, 40), 4, 1.0)
+    """
+
+    dimension: int
+    sparsity: int
+    n_actions: int = 200
+    correlation: float = 0.6
+    noise_variance: float = 2.0
+
+    def __post_init__(self) -> None:
+        check_count("dimension", self.dimension)
+        check_count("n_actions", self.n_actions)
+        if check_count("sparsity", self.sparsity) > self.dimension:
+            raise ValueError(f"sparsity: expected at most dimension ({self.dimension}), got {self.sparsity}")
+        check_between("correlation", self.correlation, -1.0, 1.0)
+        check_positive("noise_variance", self.noise_variance)
+
+    def sample(self, seed: Seed) -> Instance:
+        """Return the instance that belongs to ``seed``."""
+        rng = stream(seed)
+        # A stationary first-order autoregression along the coordinates has covariance ρ^|i−j|.
+        actions = rng.standard_normal((self.n_actions, self.dimension))
+        innovation = np.sqrt(1.0 - self.correlation**2)
+        for j in range(1, self.dimension):
+            actions[:, j] = self.correlation * actions[:, j - 1] + innovation * actions[:, j]
+        theta = np.zeros(self.dimension)
+        support = rng.choice(self.dimension, size=self.sparsity, replace=False)
+        theta[support] = rng.standard_normal(self.sparsity)
+        return Instance(actions, theta / np.linalg.norm(theta), self.noise_variance)

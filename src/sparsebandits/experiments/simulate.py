@@ -1,0 +1,82 @@
+"""Play a policy against an instance: the only place that closes the loop."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TypeAlias
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from sparsebandits.checks import FloatArray, IntArray, check_count, shown
+from sparsebandits.environments import Instance
+from sparsebandits.policies import Policy
+from sparsebandits.randomness import IndexedNormals, Seed, child
+
+INSTANCE_STREAM, NOISE_STREAM, POLICY_STREAM = 0, 1, 2
+"""Below the seed of a trial: what the instance, the noise and the policy are made from."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a policy may know of an instance."""
+
+    actions: FloatArray
+    noise_variance: float
+    horizon: int
+    seed: SeedSequence
+
+
+PolicyMaker: TypeAlias = Callable[[Problem], Policy]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What happened, round by round; each array has one entry a round."""
+
+    regret: FloatArray  # cumulative, from the true means: noise does not enter
+    actions: IntArray
+    rewards: FloatArray
+    probabilities: FloatArray
+    seconds: FloatArray  # spent in ask and tell
+
+
+def simulate(make_policy: PolicyMaker, instance: Instance, horizon: int, seed: Seed = 0) -> Trace:
+    """Play ``horizon`` rounds.
+
+    Parameters
+    ----------
+    make_policy : makes a policy from the :class:`Problem`, which holds all that it may know
+    instance : the truth
+    horizon : number of rounds
+    seed : of the trial; noise depends on seed, round and action alone, so policies that are simulated with the
+        same seed face the same world
+
+    >>> from sparsebandits import GaussianActions, LinTS
+    >>> instance = GaussianActions(dimension=5, sparsity=2, n_actions=10).sample(seed=0)
+    >>> trace = simulate(lambda problem: LinTS(problem.actions, seed=problem.seed), instance, horizon=20, seed=0)
+    >>> trace.regret.shape, bool((np.diff(trace.regret) >= 0).all())
+    ((20,), True)
+    """
+    if not isinstance(instance, Instance):
+        raise TypeError(f"instance: expected an Instance, got {shown(instance)}")
+    if not callable(make_policy):
+        raise TypeError(f"make_policy: expected a function of a Problem, got {shown(make_policy)}")
+    rounds = check_count("horizon", horizon)
+    policy = make_policy(
+        Problem(instance.actions, instance.noise_variance, rounds, child(seed, POLICY_STREAM))
+    )
+    noise = IndexedNormals(child(seed, NOISE_STREAM))
+    deviation = float(np.sqrt(instance.noise_variance))
+    actions = np.empty(rounds, dtype=np.intp)
+    rewards, probabilities, seconds = np.empty(rounds), np.empty(rounds), np.empty(rounds)
+    for t in range(rounds):
+        asked = perf_counter()
+        decision = policy.ask()
+        answered = perf_counter()
+        reward = float(instance.means[decision.action]) + deviation * noise(t, decision.action)
+        told = perf_counter()
+        policy.tell(decision, reward)
+        seconds[t] = (answered - asked) + (perf_counter() - told)
+        actions[t], rewards[t], probabilities[t] = decision.action, reward, decision.probability
+    return Trace(np.cumsum(instance.gaps[actions]), actions, rewards, probabilities, seconds)

@@ -1,0 +1,123 @@
+"""Information-directed sampling: play what costs little regret for the information that it brings.
+
+Russo and Van Roy (2018), Algorithm 6 for linear bandits; Hao, Lattimore and Deng (2021), Algorithm 2. From draws of
+θ come the expected regret Δ and the information gain of each action (Algorithm 3); then the ratio Δ^λ / gain is
+minimised over actions ("deterministic", the paper's Algorithm 2) or over distributions ("randomised").
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from sparsebandits.checks import FloatArray, check_choice, check_number
+from sparsebandits.information import OptimaMemory, information, mutual_information
+from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.decision import Choice, Reasons
+from sparsebandits.policies.policy import ENGINE_STREAM, Policy
+from sparsebandits.posteriors import Conjugate, Posterior
+from sparsebandits.priors import GaussianPrior
+from sparsebandits.randomness import Seed, child
+from sparsebandits.ratio import minimise_over_actions, minimise_over_distributions, ratios
+
+SELECTIONS = {"deterministic": minimise_over_actions, "randomised": minimise_over_distributions}
+GAINS = ("variance", "mutual-information")
+
+
+class InformationDirected:
+    """The rule, on any posterior."""
+
+    def __init__(self, posterior: Posterior, exponent: float, selection: str, gain: str) -> None:
+        self.posterior = posterior
+        self.exponent = check_number("exponent", exponent)
+        if self.exponent < 2:
+            raise ValueError(f"exponent: expected a number of at least 2, got {exponent!r}")
+        self.selection = check_choice("selection", selection, tuple(SELECTIONS))
+        self.gain = check_choice("gain", gain, GAINS)
+        self._optima = OptimaMemory()
+
+    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
+        """Minimise the ratio; draw one of the two actions if the minimiser has two."""
+        draws = self.posterior.draws()
+        features = actions.features
+        optima = self._optima.of(draws.theta, features)
+        known = information(draws, features, optima)
+        gain = known.gain
+        if self.gain == "mutual-information":
+            gain = mutual_information(draws, features, self.posterior.noise_variance, optima)
+        minimiser = SELECTIONS[self.selection](known.expected_regret, gain, self.exponent)
+        action, probability = minimiser.first, 1.0 - minimiser.probability
+        if minimiser.first != minimiser.second and rng.random() < minimiser.probability:
+            action, probability = minimiser.second, minimiser.probability
+        columns = {
+            "expected regret": known.expected_regret,
+            "information gain": gain,
+            "ratio": ratios(known.expected_regret, gain, self.exponent),
+            "P(optimal)": known.optimal_probability,
+        }
+        notes = {
+            "ratio of the choice": minimiser.ratio,
+            "entropy of the optimal action (nats)": known.entropy,
+            "effective draws": draws.effective_sample_size,
+        }
+        reasons = Reasons.top(
+            action, known.optimal_probability, columns, notes, always=(minimiser.first, minimiser.second)
+        )
+        return Choice(action, probability, reasons)
+
+    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+        """Update the posterior."""
+        self.posterior.update(features, rewards)
+
+    def state(self) -> dict[str, Any]:
+        """Return the posterior's state; which actions are best is found again from it."""
+        return self.posterior.state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.posterior.restore(state)
+
+
+class LinearIDS(Policy):
+    """Information-directed sampling with a Gaussian prior.
+
+    Parameters
+    ----------
+    actions : array or DataFrame ``(K, d)``, one row an action
+    prior : of θ; by default N(0, 1/d) for each coordinate, so that ‖θ‖ is about one
+    noise_variance : variance of a reward around its mean
+    n_draws : posterior draws from which regret and information are computed
+    exponent : λ of the information ratio, at least 2
+    selection : "randomised" minimises the ratio over distributions, "deterministic" over actions
+    gain : "variance" or "mutual-information"
+    seed : integer, SeedSequence, or None for fresh entropy
+
+    >>> policy = LinearIDS(np.eye(3), noise_variance=0.1, n_draws=1000, seed=1)
+    >>> policy.tell(policy.ask(), 1.0)
+    """
+
+    def __init__(
+        self,
+        actions: object,
+        prior: GaussianPrior | None = None,
+        noise_variance: float = 1.0,
+        n_draws: int = 10_000,
+        exponent: float = 2.0,
+        selection: str = "randomised",
+        gain: str = "variance",
+        seed: Seed = None,
+    ) -> None:
+        available = ActionSet.of(actions)
+        prior = GaussianPrior(1.0 / available.dimension) if prior is None else prior
+        posterior = Conjugate(prior, available.dimension, noise_variance, n_draws, child(seed, ENGINE_STREAM))
+        rule = InformationDirected(posterior, exponent, selection, gain)
+        arguments = {
+            "prior": prior,
+            "noise_variance": posterior.noise_variance,
+            "n_draws": posterior.n_draws,
+            "exponent": rule.exponent,
+            "selection": rule.selection,
+            "gain": rule.gain,
+        }
+        super().__init__(available, rule, arguments, seed)

@@ -1,0 +1,56 @@
+"""Read a saved policy back. Nothing in the file is executed: classes are looked up by name among ours."""
+
+import os
+from typing import Any
+
+from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.ids import LinearIDS
+from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
+from sparsebandits.policies.policy import KIND, VERSION, Policy
+from sparsebandits.policies.thompson import LinTS
+from sparsebandits.priors import GaussianPrior
+from sparsebandits.storage import SaveFileError, unpack
+
+POLICIES: tuple[type[Policy], ...] = (LinTS, LinUCB, LinearIDS)
+PARTS: tuple[type[Any], ...] = (GaussianPrior, ConfidenceRadius)
+
+
+def load(path: str | os.PathLike[str], *own: type[Policy]) -> Policy:
+    """Return the policy that ``policy.save(path)`` wrote; it continues bit for bit.
+
+    A policy class of your own is passed by name: ``load(path, MyPolicy)``.
+
+    Raises
+    ------
+    SaveFileError
+        if the file is missing, truncated, damaged, of another kind or of another version
+    """
+    state = unpack(path, KIND, VERSION)
+    policies = {policy.__name__: policy for policy in (*POLICIES, *own)}
+    try:
+        if state["policy"] not in policies:
+            known = ", ".join(policies)
+            raise SaveFileError(f"path: {path} holds a {state['policy']}; pass its class to load (known: {known})")
+        names = state["feature_names"]
+        labels = state["labels"]
+        actions = ActionSet(
+            ActionSet.of(state["features"]).features,
+            None if labels is None else tuple(labels),
+            None if names is None else tuple(names),
+        )
+        arguments = {name: decode(value) for name, value in state["arguments"].items()}
+        policy = policies[state["policy"]](actions, **arguments)
+        policy.restore(state)
+    except SaveFileError:
+        raise
+    except Exception as error:  # whatever is wrong inside a well-formed file, the file is what is wrong
+        raise SaveFileError(f"path: {path} is not a whole policy of this release ({error!r})") from error
+    return policy
+
+
+def decode(value: Any) -> Any:
+    """Undo ``policy.encode``."""
+    if isinstance(value, dict) and "part" in value:
+        parts = {part.__name__: part for part in PARTS}
+        return parts[value["part"]](**{name: decode(field) for name, field in value.items() if name != "part"})
+    return value

@@ -1,0 +1,225 @@
+"""Asking and telling, in one place for every policy.
+
+A :class:`Policy` gives decisions ids, remembers which await their reward, takes rewards late, repeated, in any
+order and in batches, explains, saves and loads. What to play is a :class:`Rule`'s affair, which knows nothing of
+ids or files. Each public policy is a thin constructor that puts a rule into a ``Policy``.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, cast
+
+import numpy as np
+from numpy.random import Generator
+
+from sparsebandits.checks import FloatArray, check_count, check_number, frozen, shown
+from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.decision import Choice, Decision, Explanation, Reasons
+from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+from sparsebandits.storage import pack, write_atomically
+
+KIND = "sparsebandits.policy"
+VERSION = 1
+POLICY_STREAM, ENGINE_STREAM = 0, 1  # below a policy's seed: its own coin flips, and its posterior's draws
+
+
+class Rule(Protocol):
+    """How to choose an action, and how to learn from a reward."""
+
+    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
+        """Choose a row of ``actions``. Changes nothing that :meth:`learn` relies on."""
+
+    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+        """Learn from a batch ``(n, d), (n,)`` of actions and their rewards."""
+
+    def state(self) -> dict[str, Any]:
+        """Return arrays and JSON values that :meth:`restore` continues from, bit for bit."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+
+
+Told: TypeAlias = Decision | int
+
+
+class Policy:
+    """A rule with a memory of its decisions.
+
+    Parameters
+    ----------
+    actions : array or DataFrame ``(K, d)``, one row an action
+    rule : what to play
+    arguments : what the constructor of this policy was given besides ``actions`` and ``seed``, for :meth:`save`
+    seed : seed of the policy's own coin flips
+    """
+
+    def __init__(self, actions: ActionSet, rule: Rule, arguments: Mapping[str, Any], seed: Seed = None) -> None:
+        self.actions = actions
+        self.rule = rule
+        self.arguments = dict(arguments)
+        self._rng = stream(seed, POLICY_STREAM)
+        self._pending: dict[int, Decision] = {}
+        self._rewards = np.empty(64)  # by id; NaN while pending, so that a repeated reward can be recognised
+        self._asked = 0
+
+    def __repr__(self) -> str:
+        settings = "".join(f", {name}={value!r}" for name, value in self.arguments.items())
+        return f"{type(self).__name__}({len(self.actions)} actions of {self.actions.dimension} features{settings})"
+
+    def ask(self, actions: object = None) -> Decision:
+        """Choose the next action, from ``actions`` if given (for this decision only), else from the policy's own.
+
+        May be called again before any reward has come; what is still open is in :attr:`pending`.
+        """
+        available = self.actions if actions is None else ActionSet.of(actions, dimension=self.actions.dimension)
+        choice = self.rule.choose(available, self._rng)
+        decision = Decision(
+            id=self._asked,
+            action=choice.action,
+            features=frozen(available.features[choice.action]),
+            probability=choice.probability,
+            probability_draws=choice.probability_draws,
+            label=available.label(choice.action),
+            reasons=choice.reasons,
+            labels=tuple(available.label(a) for a in choice.reasons.candidates.tolist()),
+        )
+        if self._asked == len(self._rewards):
+            self._rewards = np.concatenate((self._rewards, np.empty(self._asked)))
+        self._rewards[self._asked] = np.nan
+        self._pending[decision.id] = decision
+        self._asked += 1
+        return decision
+
+    def tell(self, decision: Told | Iterable[Told], reward: object) -> None:
+        """Give the reward of a decision (or its id), or a sequence of rewards for a sequence of decisions.
+
+        The same reward for the same decision again changes nothing. A different one, or an unknown decision, is an
+        error, and then nothing of the call has been learnt.
+        """
+        if isinstance(decision, Decision | int | np.integer):
+            new = self._new_reward(decision, reward)
+            if new is not None:
+                self._learn({new[0]: new[1]})
+            return
+        decisions, rewards = self._as_batch(decision, reward)
+        batch: dict[int, float] = {}
+        for one, value in zip(decisions, rewards, strict=True):
+            new = self._new_reward(one, value)
+            if new is not None:
+                if batch.setdefault(*new) != new[1]:
+                    raise ValueError(f"reward: decision {new[0]} got two rewards, {batch[new[0]]!r} and {new[1]!r}")
+        if batch:
+            self._learn(batch)
+
+    def explain(self, decision: Told) -> Explanation:
+        """Return why a decision was made: what the policy knew of it and of its foremost rivals."""
+        if not isinstance(decision, Decision):
+            number = self._known_id(decision)
+            if number not in self._pending:
+                raise ValueError(f"decision: {number} has its reward already; pass the decision itself, not its id")
+            decision = self._pending[number]
+        return Explanation(decision, type(self).__name__)
+
+    @property
+    def pending(self) -> tuple[Decision, ...]:
+        """Decisions that await their reward, oldest first."""
+        return tuple(self._pending.values())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything that continuing bit for bit needs, in one step; ``sparsebandits.load`` reads it."""
+        state = {
+            "policy": type(self).__name__,
+            "arguments": {name: encode(value) for name, value in self.arguments.items()},
+            "features": self.actions.features,
+            "labels": self.actions.labels,
+            "feature_names": self.actions.feature_names,
+            "rng": generator_state(self._rng),
+            "asked": self._asked,
+            "rewards": self._rewards[: self._asked],
+            "pending": {str(number): _decision_state(decision) for number, decision in self._pending.items()},
+            "rule": self.rule.state(),
+        }
+        write_atomically(path, pack(KIND, VERSION, state))
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state; ``load`` calls this on a freshly made policy."""
+        self.rule.restore(state["rule"])
+        restore_generator(self._rng, state["rng"])
+        self._asked = int(state["asked"])
+        self._rewards = np.concatenate((state["rewards"], np.empty(64)))
+        self._pending = {int(number): _restored_decision(saved) for number, saved in state["pending"].items()}
+
+    def _known_id(self, decision: Told) -> int:
+        number = decision.id if isinstance(decision, Decision) else check_count("decision", decision, least=0)
+        if number >= self._asked:
+            raise ValueError(f"decision: expected one of this policy's {self._asked} decisions, got id {number}")
+        return number
+
+    def _new_reward(self, decision: Told, reward: object) -> tuple[int, float] | None:
+        """Return id and reward if they are news, nothing if they have been told; refuse contradictions."""
+        number, value = self._known_id(decision), check_number("reward", reward)
+        if number in self._pending:
+            if isinstance(decision, Decision) and not _same(decision, self._pending[number]):
+                raise ValueError(f"decision: {number} is another policy's; this one decided otherwise under that id")
+            return number, value
+        if value != self._rewards[number]:
+            raise ValueError(
+                f"reward: decision {number} was told {float(self._rewards[number])!r} before, got {value!r} now"
+            )
+        return None
+
+    def _as_batch(self, decision: object, reward: object) -> tuple[Sequence[Told], Sequence[object]]:
+        if isinstance(decision, str | bytes | bool | float) or not isinstance(decision, Iterable):
+            raise TypeError(f"decision: expected a decision, its id, or a sequence of them, got {shown(decision)}")
+        if isinstance(reward, str | bytes) or not isinstance(reward, Iterable) or np.ndim(cast(Any, reward)) == 0:
+            raise TypeError(f"reward: expected as many rewards as decisions, got {shown(reward)}")
+        decisions, rewards = list(decision), list(reward)
+        if len(decisions) != len(rewards):
+            raise ValueError(f"reward: expected {len(decisions)} rewards, one a decision, got {len(rewards)}")
+        return decisions, rewards
+
+    def _learn(self, batch: Mapping[int, float]) -> None:
+        features = np.array([self._pending[number].features for number in batch])
+        self.rule.learn(features, np.fromiter(batch.values(), dtype=np.float64))
+        for number, value in batch.items():
+            self._rewards[number] = value
+            del self._pending[number]
+
+
+def _same(one: Decision, other: Decision) -> bool:
+    return one is other or (one.action == other.action and bool(np.array_equal(one.features, other.features)))
+
+
+def encode(value: Any) -> Any:
+    """Return a constructor's argument as JSON: parts such as priors by their class and fields."""
+    if hasattr(value, "__dataclass_fields__"):
+        return {"part": type(value).__name__, **{name: encode(getattr(value, name)) for name in value.__dataclass_fields__}}
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _decision_state(decision: Decision) -> dict[str, Any]:
+    return {
+        "id": decision.id,
+        "action": decision.action,
+        "features": np.array(decision.features),
+        "probability": decision.probability,
+        "probability_draws": decision.probability_draws,
+        "label": decision.label,
+        "labels": list(decision.labels),
+        "candidates": decision.reasons.candidates,
+        "columns": dict(decision.reasons.columns),
+        "notes": dict(decision.reasons.notes),
+    }
+
+
+def _restored_decision(saved: Mapping[str, Any]) -> Decision:
+    return Decision(
+        id=saved["id"],
+        action=saved["action"],
+        features=frozen(saved["features"]),
+        probability=saved["probability"],
+        probability_draws=saved["probability_draws"],
+        label=saved["label"],
+        reasons=Reasons(saved["candidates"], saved["columns"], saved["notes"]),
+        labels=tuple(saved["labels"]),
+    )

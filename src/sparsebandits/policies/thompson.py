@@ -1,0 +1,100 @@
+"""Thompson sampling: play the action that is best under one draw of θ from the posterior.
+
+Agrawal and Goyal (2013) for linear bandits; as in Hao, Lattimore and Deng (2021), without a factor that blows up
+the posterior's variance (``inflation`` is there for who wants one).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from sparsebandits.checks import FloatArray, check_count, check_positive
+from sparsebandits.information import OptimaMemory
+from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.decision import Choice, Reasons
+from sparsebandits.policies.policy import ENGINE_STREAM, Policy
+from sparsebandits.posteriors import Conjugate, Draws
+from sparsebandits.priors import GaussianPrior
+from sparsebandits.randomness import Seed, child
+
+
+class Thompson:
+    """The rule.
+
+    How probable the played action was is estimated from the posterior's standing draws, which cost little to
+    reweight. They come from a stream of their own, so that their number does not change what is played.
+    """
+
+    def __init__(self, posterior: Conjugate, inflation: float) -> None:
+        self.posterior = posterior
+        self.inflation = check_positive("inflation", inflation)
+        self._optima = OptimaMemory()
+
+    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
+        """Play the best action under one draw."""
+        theta, standing = self.posterior.sample(rng, 1)[0], self.posterior.draws()
+        if self.inflation != 1.0:
+            scale, mean = np.sqrt(self.inflation), self.posterior.mean()
+            theta, standing = mean + scale * (theta - mean), Draws(mean + scale * (standing.theta - mean), standing.weights)
+        sampled = actions.features @ theta
+        action = int(sampled.argmax())
+        hits = self._optima.of(standing.theta, actions.features).draws_of(action)
+        share, size = float(standing.weights[hits].sum()), standing.effective_sample_size
+        columns = {"sampled value": sampled, "posterior mean": actions.features @ self.posterior.mean()}
+        reasons = Reasons.top(action, sampled, columns)
+        # The draw that was played counts as one more, so that the estimate is never zero.
+        return Choice(action, (1.0 + size * share) / (1.0 + size), reasons, probability_draws=1 + int(size))
+
+    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+        """Update the posterior."""
+        self.posterior.update(features, rewards)
+
+    def state(self) -> dict[str, Any]:
+        """Return the posterior's state."""
+        return self.posterior.state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.posterior.restore(state)
+
+
+class LinTS(Policy):
+    """Thompson sampling with a Gaussian prior.
+
+    Parameters
+    ----------
+    actions : array or DataFrame ``(K, d)``, one row an action
+    prior : of θ; by default N(0, 1/d) for each coordinate, so that ‖θ‖ is about one
+    noise_variance : variance of a reward around its mean
+    inflation : factor on the posterior's variance when sampling; 1 is the posterior itself
+    probability_draws : standing posterior draws from which the probability of each decision is estimated
+    seed : integer, SeedSequence, or None for fresh entropy
+
+    >>> policy = LinTS(np.eye(3), noise_variance=0.1, seed=1)
+    >>> decision = policy.ask()
+    >>> policy.tell(decision, 1.0)
+    """
+
+    def __init__(
+        self,
+        actions: object,
+        prior: GaussianPrior | None = None,
+        noise_variance: float = 1.0,
+        inflation: float = 1.0,
+        probability_draws: int = 200,
+        seed: Seed = None,
+    ) -> None:
+        available = ActionSet.of(actions)
+        prior = GaussianPrior(1.0 / available.dimension) if prior is None else prior
+        draws = check_count("probability_draws", probability_draws)
+        posterior = Conjugate(prior, available.dimension, noise_variance, draws, child(seed, ENGINE_STREAM))
+        rule = Thompson(posterior, inflation)
+        arguments = {
+            "prior": prior,
+            "noise_variance": posterior.noise_variance,
+            "inflation": rule.inflation,
+            "probability_draws": draws,
+        }
+        super().__init__(available, rule, arguments, seed)

@@ -1,0 +1,91 @@
+"""What every engine gives (weighted draws of θ) and what every engine is (the ``Posterior`` protocol)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from sparsebandits.checks import FloatArray, check_matrix, check_vector, frozen
+
+
+def effective_sample_size(weights: FloatArray) -> float:
+    """Return 1 / Σ w², for weights that sum to one: how many equal draws they are worth (Kong 1992)."""
+    return float(1.0 / (weights @ weights))
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Weighted draws of θ: ``theta`` is ``(M, d)``, ``weights`` is ``(M,)`` and sums to one.
+
+    Both arrays are read-only. An engine that returns the *same* ``theta`` array again says that only weights have
+    changed, which a policy may use to skip work.
+
+    >>> draws = Draws([[0.0, 1.0], [2.0, 1.0]], [0.25, 0.75])
+    >>> draws.mean(), round(draws.effective_sample_size, 2)
+    (array([1.5, 1. ]), 1.6)
+    """
+
+    theta: FloatArray
+    weights: FloatArray
+
+    def __post_init__(self) -> None:
+        theta = check_matrix("theta", self.theta)
+        weights = check_vector("weights", self.weights, len(theta))
+        if weights.min() < 0 or abs(weights.sum() - 1.0) > 1e-9:
+            raise ValueError(f"weights: expected non-negative numbers that sum to 1, got a sum of {weights.sum():g}")
+        object.__setattr__(self, "theta", frozen(theta.view()))
+        object.__setattr__(self, "weights", frozen(weights.view()))
+
+    @classmethod
+    def trusted(cls, theta: FloatArray, weights: FloatArray) -> "Draws":
+        """Return draws from an engine, which has kept the promises above, without checking or viewing again."""
+        draws = object.__new__(cls)
+        object.__setattr__(draws, "theta", frozen(theta))
+        object.__setattr__(draws, "weights", frozen(weights))
+        return draws
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def mean(self) -> FloatArray:
+        """Return E[θ], shape ``(d,)``."""
+        return self.weights @ self.theta
+
+    @property
+    def effective_sample_size(self) -> float:
+        """How many equally weighted draws these are worth, between 1 and M."""
+        return effective_sample_size(self.weights)
+
+
+class Posterior(Protocol):
+    """A distribution of θ that learns from observations."""
+
+    dimension: int
+    noise_variance: float
+
+    def update(self, x: object, y: object) -> None:
+        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
+
+    def draws(self) -> Draws:
+        """Return weighted draws of θ given all observations."""
+
+    def sample(self, rng: Generator, size: int) -> FloatArray:
+        """Return ``size`` equally weighted draws of θ, shape ``(size, d)``, made with ``rng``."""
+
+    def mean(self) -> FloatArray:
+        """Return E[θ], shape ``(d,)``."""
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that continuing bit for bit needs."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+
+
+def normalised(log_weights: FloatArray) -> FloatArray:
+    """Return exp(log weights) scaled to sum to one, safe for any common offset."""
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return np.asarray(weights, dtype=np.float64)

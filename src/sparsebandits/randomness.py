@@ -1,0 +1,67 @@
+"""Streams of random numbers that depend on what they are for, never on the order in which they are used.
+
+A seed is an integer, a ``numpy.random.SeedSequence``, or ``None`` for fresh entropy. ``stream(seed, *key)`` is
+the generator at ``key`` below the seed: the same seed and key give the same numbers on any number of workers.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.random import PCG64, Generator, Philox, SeedSequence
+
+from sparsebandits.checks import check_count
+
+Seed: TypeAlias = int | SeedSequence | None
+
+
+def child(seed: Seed, *key: int) -> SeedSequence:
+    """Return the seed at ``key`` below ``seed``, without changing ``seed``."""
+    if not isinstance(seed, SeedSequence):
+        seed = SeedSequence(None if seed is None else check_count("seed", seed, least=0))
+    return SeedSequence(entropy=seed.entropy, spawn_key=(*seed.spawn_key, *key))
+
+
+def stream(seed: Seed, *key: int) -> Generator:
+    """Return the generator at ``key`` below ``seed``.
+
+    >>> stream(7, 2).integers(100) == stream(child(7, 2)).integers(100)
+    np.True_
+    """
+    return Generator(PCG64(child(seed, *key)))
+
+
+def generator_state(generator: Generator) -> dict[str, Any]:
+    """Return the generator's state as plain integers and strings."""
+    return dict(generator.bit_generator.state)
+
+
+def restore_generator(generator: Generator, state: Mapping[str, Any]) -> None:
+    """Set the state that :func:`generator_state` returned."""
+    generator.bit_generator.state = dict(state)
+
+
+class IndexedNormals:
+    """Standard normals addressed by ``(round, action)``.
+
+    Two policies that play the same action in the same round of a trial receive the same number, whatever else
+    they have done: common random numbers. Nothing is stored. Philox is a counter-based generator (Salmon et al.
+    2011), so the number is computed from its address.
+
+    >>> noise = IndexedNormals(0)
+    >>> noise(3, 5) == noise(3, 5), noise(3, 5) == noise(5, 3)
+    (True, False)
+    """
+
+    def __init__(self, seed: Seed) -> None:
+        self._bits = Philox(key=child(seed).generate_state(2, np.uint64))
+        self._generator = Generator(self._bits)
+        self._state: dict[str, Any] = dict(self._bits.state)
+
+    def __call__(self, round_number: int, action: int) -> float:
+        """Return the normal at this address."""
+        # The two low words of the 256-bit counter stay free for what one normal may consume.
+        counter = np.array([0, 0, action, round_number], dtype=np.uint64)
+        self._state["state"] = {"counter": counter, "key": self._state["state"]["key"]}
+        self._bits.state = self._state
+        return float(self._generator.standard_normal())

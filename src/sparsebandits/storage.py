@@ -1,0 +1,101 @@
+"""Files that survive a crash: nested state as one ``.npz``, replaced in one step, with no pickle in it.
+
+A state is a nested dict whose leaves are NumPy arrays or JSON values. Arrays are stored as they are, to the bit
+and with their memory order; everything else goes into one JSON member. Any NumPy can read the file.
+"""
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HEADER = "header.json"
+
+
+class SaveFileError(ValueError):
+    """A save file is missing, truncated, damaged, or not ours."""
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write the whole file or leave what was there: a reader never sees half of it, not even after a crash."""
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    directory = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)  # the rename itself
+    finally:
+        os.close(directory)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def pack(kind: str, version: int, state: Mapping[str, Any]) -> bytes:
+    """Return ``state`` as the bytes of an ``.npz`` file that says what it is."""
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+
+    def plain(node: Any, path: str) -> Any:
+        if isinstance(node, np.ndarray):
+            arrays[path] = node
+            return {"array": path}
+        if isinstance(node, Mapping):
+            return {"dict": {key: plain(value, f"{path}/{key}") for key, value in node.items()}}
+        return {"json": node}
+
+    header = {"kind": kind, "version": version, "state": plain(state, "state")}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
+        file.writestr(zipfile.ZipInfo(HEADER), json.dumps(header))
+        for path, array in arrays.items():
+            with file.open(zipfile.ZipInfo(f"{path}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+    return content.getvalue()
+
+
+def unpack(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any]:
+    """Return the state in the file at ``path``; raise :class:`SaveFileError` if it is not a whole one of ours."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            header = json.loads(file.read(HEADER))
+            if header["kind"] != kind:
+                raise SaveFileError(f"path: expected a file of kind {kind!r}, got {header['kind']!r} in {path}")
+            if header["version"] != version:
+                raise SaveFileError(
+                    f"path: this release reads version {version} of {kind!r}, got version {header['version']} "
+                    f"in {path}"
+                )
+
+            def full(node: Any) -> Any:
+                if "array" in node:
+                    with file.open(f"{node['array']}.npy") as member:
+                        return np.lib.format.read_array(member, allow_pickle=False)
+                if "dict" in node:
+                    return {key: full(value) for key, value in node["dict"].items()}
+                return node["json"]
+
+            return dict(full(header["state"]))
+    except SaveFileError:
+        raise
+    except OSError as error:
+        raise SaveFileError(f"path: expected a save file, got {path}: {error.strerror or error}") from error
+    except Exception as error:  # a damaged archive fails in many ways, all of them mean the same to the caller
+        raise SaveFileError(f"path: {path} is truncated, damaged or not a save file of ours ({error})") from error
