@@ -13,10 +13,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-type_names = {"b": "booleans", "O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+
+KINDS = {"b": "booleans", "O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}
 
 LARGEST = 1e50
 """Largest magnitude of a feature, a reward or a variance: products of a few of them stay finite."""
@@ -31,7 +31,7 @@ def shown(value: object) -> str:
 
 
 def check_number(name: str, value: object) -> float:
-    """One finite real number no larger than ``LARGEST`` in magnitude."""
+    """Require one finite real number no larger than ``LARGEST`` in magnitude."""
     if isinstance(value, (bool, np.bool_, str, bytes)) or value is None:
         raise TypeError(f"{name}: expected a number, got {shown(value)}")
     try:
@@ -46,7 +46,7 @@ def check_number(name: str, value: object) -> float:
 
 
 def check_positive(name: str, value: object) -> float:
-    """One positive number, between ``1 / LARGEST`` and ``LARGEST``."""
+    """Require one positive number, between ``1 / LARGEST`` and ``LARGEST``."""
     number = check_number(name, value)
     if number < 1 / LARGEST:
         raise ValueError(f"{name}: expected a positive number (at least {1 / LARGEST:g}), got {shown(value)}")
@@ -54,7 +54,7 @@ def check_positive(name: str, value: object) -> float:
 
 
 def check_between(name: str, value: object, low: float, high: float) -> float:
-    """One number in the closed interval ``[low, high]``."""
+    """Require one number in the closed interval ``[low, high]``."""
     number = check_number(name, value)
     if not low <= number <= high:
         raise ValueError(f"{name}: expected a number from {low:g} to {high:g}, got {shown(value)}")
@@ -62,7 +62,7 @@ def check_between(name: str, value: object, low: float, high: float) -> float:
 
 
 def check_count(name: str, value: object, least: int = 1) -> int:
-    """One whole number, at least ``least``."""
+    """Require one whole number, at least ``least``."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: expected a whole number, got {shown(value)}")
     try:
@@ -75,7 +75,7 @@ def check_count(name: str, value: object, least: int = 1) -> int:
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
-    """One of a few words."""
+    """Require one of a few words."""
     if value not in choices:
         expected = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name}: expected one of {expected}, got {shown(value)}")
@@ -83,7 +83,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
 
 
 def check_array(name: str, value: object, ndim: int | None = None) -> FloatArray:
-    """Real finite numbers as a float64 array in C order; ``ndim`` fixes the number of dimensions."""
+    """Require real finite numbers, of ``ndim`` dimensions if given; return them as float64 in C order."""
     if isinstance(value, (str, bytes)) or value is None:
         raise TypeError(f"{name}: expected an array of numbers, got {shown(value)}")
     try:
@@ -95,8 +95,10 @@ def check_array(name: str, value: object, ndim: int | None = None) -> FloatArray
             if raw.dtype.kind != "O":
                 raise TypeError
             raw = raw.astype(np.float64)
+        except OverflowError:
+            raise ValueError(f"{name}: expected numbers of magnitude at most {LARGEST:g}, got larger ones") from None
         except (TypeError, ValueError):
-            kind = type_names.get(raw.dtype.kind, str(raw.dtype))
+            kind = KINDS.get(raw.dtype.kind, str(raw.dtype))
             raise TypeError(f"{name}: expected an array of numbers, got {kind}") from None
     if ndim is not None and raw.ndim != ndim:
         raise ValueError(f"{name}: expected {ndim} dimension(s), got shape {raw.shape}")
@@ -113,7 +115,7 @@ def check_array(name: str, value: object, ndim: int | None = None) -> FloatArray
 
 
 def check_vector(name: str, value: object, length: int) -> FloatArray:
-    """A vector of exactly ``length`` finite numbers."""
+    """Require a vector of exactly ``length`` finite numbers."""
     array = check_array(name, value)
     if array.shape != (length,):
         raise ValueError(f"{name}: expected shape ({length},), got {array.shape}")
@@ -121,7 +123,7 @@ def check_vector(name: str, value: object, length: int) -> FloatArray:
 
 
 def check_matrix(name: str, value: object, columns: int | None = None) -> FloatArray:
-    """A matrix with at least one row and one column, and exactly ``columns`` of them if given."""
+    """Require a matrix with at least one row and one column, and exactly ``columns`` of them if given."""
     array = check_array(name, value, ndim=2)
     if array.shape[0] == 0 or array.shape[1] == 0:
         raise ValueError(f"{name}: expected at least one row and one column, got shape {array.shape}")
@@ -131,7 +133,7 @@ def check_matrix(name: str, value: object, columns: int | None = None) -> FloatA
 
 
 def check_observations(x: object, y: object, dimension: int) -> tuple[FloatArray, FloatArray]:
-    """One observation ``(d,), scalar`` or a batch ``(n, d), (n,)``, as the batch."""
+    """Require one observation ``(d,), scalar`` or a batch ``(n, d), (n,)``; return a batch."""
     features = check_array("x", x)
     if features.ndim == 1:
         features = features[np.newaxis]

@@ -67,7 +67,9 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     with shown_progress(f"{trials} trials of {len(experiment.policies)} policies") as progress:
         result = experiment.run(workers=workers or os.cpu_count() or 1, progress=progress)
-    title = f"{actions} actions, {sparsity} of {dimension} features matter, noise variance {environment.noise_variance:g}"
+    title = (
+        f"{actions} actions, {sparsity} of {dimension} features matter, noise variance {environment.noise_variance:g}"
+    )
     figure = out / "regret.png"
     result.plot(figure, title)
     if as_json:

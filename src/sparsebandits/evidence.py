@@ -12,9 +12,15 @@ from scipy.linalg.blas import dger
 
 from sparsebandits.checks import FloatArray, check_count, check_observations
 
+BLOCK = 256
+"""Observations summed on their own before they join the total, so that n roundings become about n / BLOCK."""
+
 
 class Evidence:
     """Running X'X, X'y, y'y and n.
+
+    Playing one action a hundred thousand times adds the same numbers as often, and their rounding errors all point
+    the same way. So sums are kept in two levels: those of a recent block, and the total of all blocks before it.
 
     >>> evidence = Evidence(2)
     >>> evidence.add([1.0, 2.0], 3.0)
@@ -25,10 +31,24 @@ class Evidence:
 
     def __init__(self, dimension: int) -> None:
         self.dimension = check_count("dimension", dimension)
-        self.gram: FloatArray = np.zeros((dimension, dimension), order="F")  # X'X
-        self.moment: FloatArray = np.zeros(dimension)  # X'y
-        self.square = 0.0  # y'y
         self.count = 0  # n
+        self._total = _Sums(dimension)
+        self._recent = _Sums(dimension)
+
+    @property
+    def gram(self) -> FloatArray:
+        """X'X, shape ``(d, d)``."""
+        return self._total.gram + self._recent.gram
+
+    @property
+    def moment(self) -> FloatArray:
+        """X'y, shape ``(d,)``."""
+        return self._total.moment + self._recent.moment
+
+    @property
+    def square(self) -> float:
+        """Y'y."""
+        return self._total.square + self._recent.square
 
     def add(self, x: object, y: object) -> None:
         """Add one observation ``(d,), scalar`` or a batch ``(n, d), (n,)``."""
@@ -36,21 +56,33 @@ class Evidence:
 
     def absorb(self, x: FloatArray, y: FloatArray) -> None:
         """Add a batch that has been checked."""
+        recent = self._recent
         if len(y) == 1:  # one rank-one update in place; BLAS wants Fortran order
-            dger(1.0, x[0], x[0], a=self.gram, overwrite_a=1)
+            dger(1.0, x[0], x[0], a=recent.gram, overwrite_a=1)
         else:
-            self.gram += x.T @ x
-        self.moment += y @ x
-        self.square += float(y @ y)
-        self.count += len(y)
+            recent.gram += x.T @ x
+        recent.moment += y @ x
+        recent.square += float(y @ y)
+        before, self.count = self.count, self.count + len(y)
+        if self.count // BLOCK > before // BLOCK:
+            self._total.gram += recent.gram
+            self._total.moment += recent.moment
+            self._total.square += recent.square
+            self._recent = _Sums(self.dimension)
 
     def state(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs."""
-        return {"gram": self.gram, "moment": self.moment, "square": self.square, "count": self.count}
+        return {"count": self.count, "total": vars(self._total), "recent": vars(self._recent)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        self.gram = np.asfortranarray(state["gram"])
-        self.moment = state["moment"]
-        self.square = float(state["square"])
         self.count = int(state["count"])
+        vars(self._total).update(state["total"])
+        vars(self._recent).update(state["recent"])
+
+
+class _Sums:
+    def __init__(self, dimension: int) -> None:
+        self.gram: FloatArray = np.zeros((dimension, dimension), order="F")
+        self.moment: FloatArray = np.zeros(dimension)
+        self.square = 0.0

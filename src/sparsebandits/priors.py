@@ -9,7 +9,7 @@ from sparsebandits.checks import LARGEST, FloatArray, check_array, check_vector,
 
 
 def check_per_coordinate(name: str, value: object, positive: bool) -> float | FloatArray:
-    """One number for all coordinates, or a vector with one for each."""
+    """Require one number for all coordinates, or a vector with one for each."""
     array = check_array(name, value)
     if array.ndim > 1 or array.size == 0:
         raise ValueError(f"{name}: expected one number or one a coordinate, got shape {array.shape}")

@@ -56,7 +56,7 @@ class IndexedNormals:
     def __init__(self, seed: Seed) -> None:
         self._bits = Philox(key=child(seed).generate_state(2, np.uint64))
         self._generator = Generator(self._bits)
-        self._state: dict[str, Any] = dict(self._bits.state)
+        self._state: Any = dict(self._bits.state)
 
     def __call__(self, round_number: int, action: int) -> float:
         """Return the normal at this address."""

@@ -80,8 +80,7 @@ def unpack(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, A
                 raise SaveFileError(f"path: expected a file of kind {kind!r}, got {header['kind']!r} in {path}")
             if header["version"] != version:
                 raise SaveFileError(
-                    f"path: this release reads version {version} of {kind!r}, got version {header['version']} "
-                    f"in {path}"
+                    f"path: this release reads version {version} of {kind!r}, got version {header['version']} in {path}"
                 )
 
             def full(node: Any) -> Any:

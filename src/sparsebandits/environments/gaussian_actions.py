@@ -18,8 +18,8 @@ class GaussianActions:
     """Instances with Gaussian actions.
 
     >>> instance = GaussianActions(dimension=40, sparsity=4).sample(seed=0)
-    >>> instance.actions.shape, np.count_nonzero(instance.theta), round(float(np.linalg.norm(instance.theta)), 9)
-    ((200, 40), 4, 1.0)
+    >>> instance.actions.shape, int(np.count_nonzero(instance.theta))
+    ((200, 40), 4)
     """
 
     dimension: int

@@ -35,13 +35,23 @@ class _Lines:
             self.printed = due
             elapsed = time.monotonic() - self.started
             left = elapsed * (total - done) / done
-            print(f"{self.label}: {done} of {total}, {elapsed:.0f} s gone, {left:.0f} s left", file=sys.stderr, flush=True)
+            print(
+                f"{self.label}: {done} of {total}, {elapsed:.0f} s gone, {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 @contextmanager
 def _bar(label: str) -> Iterator[Progress]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
     from rich.progress import Progress as Bar
 
     columns = (

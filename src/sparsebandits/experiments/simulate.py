@@ -63,9 +63,7 @@ def simulate(make_policy: PolicyMaker, instance: Instance, horizon: int, seed: S
     if not callable(make_policy):
         raise TypeError(f"make_policy: expected a function of a Problem, got {shown(make_policy)}")
     rounds = check_count("horizon", horizon)
-    policy = make_policy(
-        Problem(instance.actions, instance.noise_variance, rounds, child(seed, POLICY_STREAM))
-    )
+    policy = make_policy(Problem(instance.actions, instance.noise_variance, rounds, child(seed, POLICY_STREAM)))
     noise = IndexedNormals(child(seed, NOISE_STREAM))
     deviation = float(np.sqrt(instance.noise_variance))
     actions = np.empty(rounds, dtype=np.intp)

@@ -5,7 +5,7 @@ from sparsebandits.policies.decision import Choice, Decision, Explanation, Reaso
 from sparsebandits.policies.ids import LinearIDS
 from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
 from sparsebandits.policies.load import load
-from sparsebandits.policies.policy import Policy, Rule
+from sparsebandits.policies.policy import Policy, PosteriorRule, Rule
 from sparsebandits.policies.thompson import LinTS
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "LinUCB",
     "LinearIDS",
     "Policy",
+    "PosteriorRule",
     "Reasons",
     "Rule",
     "load",

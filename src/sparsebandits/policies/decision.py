@@ -83,7 +83,11 @@ class Explanation:
         """The candidates, the chosen one first, and what the policy knew of each."""
         reasons = self.decision.reasons
         rows = [
-            ("*" if a == self.decision.action else "", label, *(float(column[i]) for column in reasons.columns.values()))
+            (
+                "*" if a == self.decision.action else "",
+                label,
+                *(float(column[i]) for column in reasons.columns.values()),
+            )
             for i, (a, label) in enumerate(zip(reasons.candidates.tolist(), self.decision.labels, strict=True))
         ]
         return Table(("", "action", *reasons.columns), rows)

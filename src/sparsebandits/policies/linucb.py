@@ -116,10 +116,10 @@ class LinUCB(Policy):
     actions : array or DataFrame ``(K, d)``, one row an action
     prior : of θ; by default N(0, 1/d) for each coordinate
     noise_variance : variance of a reward around its mean
-    width : standard deviations added to the mean, or a :class:`ConfidenceRadius`
+    width : posterior standard deviations added to the mean, or a :class:`ConfidenceRadius`
     seed : not used (the policy makes no random choice); taken so that all policies are made alike
 
-    >>> policy = LinUCB(np.eye(3), width=2.0)
+    >>> policy = LinUCB(np.eye(3))
     >>> policy.ask().action
     0
     """
@@ -129,7 +129,7 @@ class LinUCB(Policy):
         actions: object,
         prior: GaussianPrior | None = None,
         noise_variance: float = 1.0,
-        width: "float | ConfidenceRadius" = 1.0,
+        width: "float | ConfidenceRadius" = 2.0,
         seed: Seed = None,
     ) -> None:
         available = ActionSet.of(actions)
@@ -142,3 +142,4 @@ class LinUCB(Policy):
         rule = Optimism(posterior, width, float(np.min(prior.variance)))
         arguments = {"prior": prior, "noise_variance": posterior.noise_variance, "width": width}
         super().__init__(available, rule, arguments, seed)
+        self.posterior = posterior

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from sparsebandits.checks import FloatArray, check_count, check_number, frozen, shown
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Decision, Explanation, Reasons
+from sparsebandits.posteriors import Posterior
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 from sparsebandits.storage import pack, write_atomically
 
@@ -37,6 +38,25 @@ class Rule(Protocol):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
+
+
+class PosteriorRule:
+    """What rules have in common that learn through one posterior and keep nothing else; they add ``choose``."""
+
+    def __init__(self, posterior: Posterior) -> None:
+        self.posterior = posterior
+
+    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+        """Update the posterior."""
+        self.posterior.update(features, rewards)
+
+    def state(self) -> dict[str, Any]:
+        """Return the posterior's state."""
+        return self.posterior.state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.posterior.restore(state)
 
 
 Told: TypeAlias = Decision | int
@@ -105,9 +125,8 @@ class Policy:
         batch: dict[int, float] = {}
         for one, value in zip(decisions, rewards, strict=True):
             new = self._new_reward(one, value)
-            if new is not None:
-                if batch.setdefault(*new) != new[1]:
-                    raise ValueError(f"reward: decision {new[0]} got two rewards, {batch[new[0]]!r} and {new[1]!r}")
+            if new is not None and batch.setdefault(*new) != new[1]:
+                raise ValueError(f"reward: decision {new[0]} got two rewards, {batch[new[0]]!r} and {new[1]!r}")
         if batch:
             self._learn(batch)
 
@@ -126,8 +145,12 @@ class Policy:
         return tuple(self._pending.values())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything that continuing bit for bit needs, in one step; ``sparsebandits.load`` reads it."""
-        state = {
+        """Write :meth:`state` to a file, in one step; ``sparsebandits.load`` reads it."""
+        write_atomically(path, pack(KIND, VERSION, self.state()))
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that continuing bit for bit needs, as arrays and JSON values."""
+        return {
             "policy": type(self).__name__,
             "arguments": {name: encode(value) for name, value in self.arguments.items()},
             "features": self.actions.features,
@@ -139,7 +162,6 @@ class Policy:
             "pending": {str(number): _decision_state(decision) for number, decision in self._pending.items()},
             "rule": self.rule.state(),
         }
-        write_atomically(path, pack(KIND, VERSION, state))
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state; ``load`` calls this on a freshly made policy."""
@@ -193,7 +215,10 @@ def _same(one: Decision, other: Decision) -> bool:
 def encode(value: Any) -> Any:
     """Return a constructor's argument as JSON: parts such as priors by their class and fields."""
     if hasattr(value, "__dataclass_fields__"):
-        return {"part": type(value).__name__, **{name: encode(getattr(value, name)) for name in value.__dataclass_fields__}}
+        return {
+            "part": type(value).__name__,
+            **{name: encode(getattr(value, name)) for name in value.__dataclass_fields__},
+        }
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 

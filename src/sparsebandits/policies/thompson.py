@@ -4,31 +4,28 @@ Agrawal and Goyal (2013) for linear bandits; as in Hao, Lattimore and Deng (2021
 the posterior's variance (``inflation`` is there for who wants one).
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_count, check_positive
+from sparsebandits.checks import check_count, check_positive
 from sparsebandits.information import OptimaMemory
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
-from sparsebandits.policies.policy import ENGINE_STREAM, Policy
-from sparsebandits.posteriors import Conjugate, Draws
+from sparsebandits.policies.policy import ENGINE_STREAM, Policy, PosteriorRule
+from sparsebandits.posteriors import Conjugate, Draws, Posterior
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
 
 
-class Thompson:
+class Thompson(PosteriorRule):
     """The rule.
 
     How probable the played action was is estimated from the posterior's standing draws, which cost little to
     reweight. They come from a stream of their own, so that their number does not change what is played.
     """
 
-    def __init__(self, posterior: Conjugate, inflation: float) -> None:
-        self.posterior = posterior
+    def __init__(self, posterior: Posterior, inflation: float) -> None:
+        super().__init__(posterior)
         self.inflation = check_positive("inflation", inflation)
         self._optima = OptimaMemory()
 
@@ -37,27 +34,19 @@ class Thompson:
         theta, standing = self.posterior.sample(rng, 1)[0], self.posterior.draws()
         if self.inflation != 1.0:
             scale, mean = np.sqrt(self.inflation), self.posterior.mean()
-            theta, standing = mean + scale * (theta - mean), Draws(mean + scale * (standing.theta - mean), standing.weights)
+            theta, standing = (
+                mean + scale * (theta - mean),
+                Draws(mean + scale * (standing.theta - mean), standing.weights),
+            )
         sampled = actions.features @ theta
         action = int(sampled.argmax())
         hits = self._optima.of(standing.theta, actions.features).draws_of(action)
-        share, size = float(standing.weights[hits].sum()), standing.effective_sample_size
+        share = 1.0 if len(hits) == len(standing) else float(standing.weights[hits].sum())  # all, without rounding
+        size = standing.effective_sample_size
         columns = {"sampled value": sampled, "posterior mean": actions.features @ self.posterior.mean()}
         reasons = Reasons.top(action, sampled, columns)
         # The draw that was played counts as one more, so that the estimate is never zero.
         return Choice(action, (1.0 + size * share) / (1.0 + size), reasons, probability_draws=1 + int(size))
-
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
-        """Update the posterior."""
-        self.posterior.update(features, rewards)
-
-    def state(self) -> dict[str, Any]:
-        """Return the posterior's state."""
-        return self.posterior.state()
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a saved state."""
-        self.posterior.restore(state)
 
 
 class LinTS(Policy):
@@ -98,3 +87,4 @@ class LinTS(Policy):
             "probability_draws": draws,
         }
         super().__init__(available, rule, arguments, seed)
+        self.posterior = posterior

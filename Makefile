@@ -1,0 +1,51 @@
+# make demo: install into .venv and compare the policies.   make test: install and check everything.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test bench lock format clean
+
+demo: .venv/demo.installed
+	$(BIN)/sparsebandits demo
+
+test: .venv/test.installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2
+
+format: .venv/test.installed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# Peers are installed into an environment of their own.
+bench: .bench/installed
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .bench/bin/python -m benchmarks.decisions
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "sparsebandits needs Python 3.11 or newer; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/%.installed: requirements/%.lock pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.bench/installed: requirements/bench.lock pyproject.toml
+	$(PYTHON) -m venv .bench
+	.bench/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	.bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Compile the lock files anew; they name no host.
+COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --upgrade \
+  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options --no-config
+lock: .venv/test.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-tools
+	$(COMPILE) -o requirements/demo.lock pyproject.toml requirements/build.in
+	$(COMPILE) -o requirements/test.lock --extra test -c requirements/demo.lock pyproject.toml requirements/build.in
+	$(COMPILE) -o requirements/bench.lock pyproject.toml requirements/build.in requirements/bench.in
+
+clean:
+	rm -rf .venv .bench out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Measurements against other packages; no part of the package and none of its tests."""

@@ -1,0 +1,196 @@
+"""What every policy promises about decisions and rewards, for each of them in the table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sparsebandits as sb
+from tests.policies.table import POLICIES, Maker, fingerprint, play, some_actions
+
+every_policy = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES)
+
+
+@every_policy
+def test_a_decision_says_what_it_is(make: Maker) -> None:
+    actions = some_actions()
+    policy = make(actions, seed=0)
+    first, second = policy.ask(), policy.ask()
+    assert (first.id, second.id) == (0, 1)
+    for decision in (first, second):
+        assert 0 <= decision.action < 6
+        assert 0 < decision.probability <= 1
+        np.testing.assert_array_equal(decision.features, actions[decision.action])
+        with pytest.raises(ValueError, match="read-only"):
+            decision.features[0] = 0.0
+    assert [d.id for d in policy.pending] == [0, 1]
+
+
+@every_policy
+def test_same_seed_same_decisions(make: Maker) -> None:
+    assert play(make(some_actions(), seed=5), 30) == play(make(some_actions(), seed=5), 30)
+
+
+@every_policy
+def test_it_learns(make: Maker) -> None:
+    """After 400 rounds of an easy problem every policy plays the best action most of the time."""
+    actions = np.eye(4)
+    policy = make(actions, noise_variance=0.1, seed=0)
+    rng = np.random.default_rng(0)
+    means = np.array([0.1, 0.9, 0.3, 0.2])
+    late = []
+    for t in range(400):
+        decision = policy.ask()
+        policy.tell(decision, means[decision.action] + 0.3 * rng.standard_normal())
+        if t >= 300:
+            late.append(decision.action)
+    assert np.mean(np.array(late) == 1) > 0.8
+
+
+@every_policy
+def test_rewards_late_out_of_order_and_in_batches_lead_to_the_same_knowledge(make: Maker) -> None:
+    policy = make(some_actions(), seed=0)
+    decisions = [policy.ask() for _ in range(9)]
+    rewards = np.linspace(-1, 1, 9)
+    policy.tell(decisions[4], rewards[4])
+    policy.tell([decisions[k] for k in (8, 1, 3)], rewards[[8, 1, 3]])
+    policy.tell([decisions[k].id for k in (0, 2)], [rewards[0], rewards[2]])
+    policy.tell(decisions[5].id, rewards[5])
+    policy.tell([decisions[6]], rewards[6:7])
+    assert [d.id for d in policy.pending] == [7]
+    policy.tell(np.int64(7), np.float32(rewards[7]))  # type: ignore[arg-type]
+    assert policy.pending == ()
+    x = np.array([d.features for d in decisions])
+    y = rewards.copy()
+    y[7] = np.float32(rewards[7])
+    expected = np.linalg.solve(x.T @ x + 3.0 * np.eye(3), x.T @ y)  # prior variance 1/d, unit noise
+    np.testing.assert_allclose(policy.rule.posterior.mean(), expected, atol=1e-10)  # type: ignore[attr-defined]
+
+
+@every_policy
+def test_telling_again(make: Maker) -> None:
+    policy = make(some_actions(), seed=0)
+    decision, other = policy.ask(), policy.ask()
+    policy.tell(decision, 0.5)
+    before = fingerprint(policy)
+    policy.tell(decision, 0.5)
+    policy.tell(decision.id, 0.5)
+    policy.tell([decision, decision], [0.5, 0.5])
+    assert fingerprint(policy) == before
+    for told, reward, message in (
+        (decision, 0.6, r"reward: decision 0 was told 0\.5 before, got 0\.6 now"),
+        ([other, decision], [1.0, 0.6], r"reward: decision 0 was told 0\.5 before"),
+        ([other, other], [1.0, 2.0], r"reward: decision 1 got two rewards, 1\.0 and 2\.0"),
+        (2, 1.0, "decision: expected one of this policy's 2 decisions, got id 2"),
+        ([other, 99], [1.0, 1.0], "got id 99"),
+        (-1, 1.0, "decision: expected a whole number of at least 0, got -1"),
+        (True, 1.0, "decision: expected a whole number, got True"),
+        ("0", 1.0, "decision: expected a decision, its id, or a sequence of them, got '0'"),
+        (None, 1.0, "decision: expected a decision"),
+        (1.0, 1.0, "decision: expected a decision"),
+        (other, None, "reward: expected a number, got None"),
+        (other, "good", "reward: expected a number, got 'good'"),
+        (other, float("nan"), "reward: expected a finite number"),
+        (other, float("inf"), "reward: expected a finite number"),
+        (other, 1e60, "reward: expected a finite number"),
+        (other, [1.0], "reward: expected a number"),
+        ([other], 1.0, "reward: expected as many rewards as decisions, got 1.0"),
+        ([other], [1.0, 2.0], "reward: expected 1 rewards, one a decision, got 2"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            policy.tell(told, reward)  # type: ignore[arg-type]
+        assert fingerprint(policy) == before, (told, reward)
+    policy.tell([], [])
+    assert fingerprint(policy) == before
+
+
+@every_policy
+def test_another_policys_decision_is_refused(make: Maker) -> None:
+    policy, stranger = make(some_actions(), seed=0), make(some_actions(seed=9), seed=0)
+    policy.ask()
+    with pytest.raises(ValueError, match="decision: 0 is another policy's"):
+        policy.tell(stranger.ask(), 1.0)
+
+
+@every_policy
+def test_changing_action_sets(make: Maker) -> None:
+    policy = make(some_actions(), seed=0)
+    play(policy, 5)
+    for k in range(1, 8):
+        actions = some_actions(n_actions=k, seed=k)
+        decision = policy.ask(actions)
+        np.testing.assert_array_equal(decision.features, actions[decision.action])
+        policy.tell(decision, 1.0)
+    assert policy.ask().action < 6
+    before = fingerprint(policy)
+    for bad, message in (
+        (some_actions(dimension=2), r"actions: expected 3 columns, one a feature, got shape \(6, 2\)"),
+        (np.empty((0, 3)), r"actions: expected at least one row"),
+        ([1.0, 2.0, 3.0], r"actions: expected 2 dimension\(s\), got shape \(3,\)"),
+        ([[1.0, np.inf, 0.0]], r"actions: expected finite numbers .* got inf at position \(0, 1\)"),
+        ([["a", "b", "c"]], "actions: expected an array of numbers, got strings"),
+        ([[1.0, 2.0, 3.0], [1.0]], "actions: expected rows of equal length"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            policy.ask(bad)
+        assert fingerprint(policy) == before
+
+
+@every_policy
+@pytest.mark.parametrize(("n_actions", "dimension"), [(1, 1), (1, 4), (5, 1), (3, 20)])
+def test_smallest_sizes(make: Maker, n_actions: int, dimension: int) -> None:
+    policy = make(some_actions(n_actions, dimension), seed=0)
+    decisions = play(policy, 10)
+    if n_actions == 1:
+        assert decisions == [(0, 1.0)] * 10
+
+
+@every_policy
+def test_identical_and_zero_actions(make: Maker) -> None:
+    for actions in (np.ones((4, 2)), np.zeros((3, 2))):
+        decisions = play(make(actions, seed=0), 10)
+        assert all(0 <= action < len(actions) for action, _ in decisions)
+
+
+@every_policy
+def test_explanations(make: Maker) -> None:
+    frame = pd.DataFrame(some_actions(20), columns=["price", "size", "age"], index=[f"offer {k}" for k in range(20)])
+    policy = make(frame, seed=0)
+    play(policy, 5)
+    decision = policy.ask()
+    assert decision.label == f"offer {decision.action}"
+    for explanation in (policy.explain(decision), policy.explain(decision.id)):
+        text = str(explanation)
+        assert text.startswith(f"{type(policy).__name__} chose action offer {decision.action} with probability")
+        rows = explanation.table.to_dicts()
+        assert rows[0][""] == "*"
+        assert rows[0]["action"] == decision.label
+        assert len(rows) == 8
+        assert all(isinstance(row["action"], str) for row in rows)
+    policy.tell(decision, 1.0)
+    assert str(policy.explain(decision)) == text
+    with pytest.raises(ValueError, match=f"decision: {decision.id} has its reward already; pass the decision itself"):
+        policy.explain(decision.id)
+    with pytest.raises(ValueError, match="decision: expected one of this policy's"):
+        policy.explain(99)
+
+
+def test_tables_with_other_things_than_numbers_are_refused_by_column() -> None:
+    frame = pd.DataFrame({"price": [1.0, 2.0], "colour": ["red", "blue"]})
+    with pytest.raises(TypeError, match="actions: expected numbers in every column, got others in 'colour'"):
+        sb.LinTS(frame)
+    mixed = pd.DataFrame({"price": [1.0, 2.0], "count": [1, 2]})
+    np.testing.assert_array_equal(sb.LinTS(mixed).actions.features, [[1.0, 1.0], [2.0, 2.0]])
+
+
+def test_the_users_array_is_copied() -> None:
+    actions = some_actions()
+    policy = sb.LinTS(actions, seed=0)
+    actions[:] = np.nan
+    assert np.isfinite(policy.ask().features).all()
+
+
+def test_repr_names_the_settings() -> None:
+    assert repr(sb.LinUCB(np.eye(3), width=1.5)) == (
+        "LinUCB(3 actions of 3 features, prior=GaussianPrior(variance=0.3333333333333333, mean=0.0), "
+        "noise_variance=1.0, width=1.5)"
+    )

@@ -1,0 +1,153 @@
+"""A saved policy continues bit for bit; a bad file is an error, never a policy."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sparsebandits as sb
+from sparsebandits.policies.policy import KIND, VERSION
+from sparsebandits.storage import pack
+from tests.policies.table import POLICIES, Maker, fingerprint, play, some_actions
+
+every_policy = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES)
+
+
+@every_policy
+@pytest.mark.parametrize("rounds", [0, 1, 40])
+def test_continues_bit_for_bit(make: Maker, rounds: int, tmp_path: Path) -> None:
+    policy = make(some_actions(), prior=sb.GaussianPrior([0.5, 1.0, 2.0]), noise_variance=0.7, seed=1)
+    play(policy, rounds)
+    pending = [policy.ask() for _ in range(3)]
+    policy.save(tmp_path / "policy")
+    loaded = sb.load(tmp_path / "policy")
+    assert type(loaded) is type(policy)
+    assert repr(loaded) == repr(policy)
+    assert fingerprint(loaded) == fingerprint(policy)
+    assert [str(loaded.explain(d.id)) for d in pending] == [str(policy.explain(d)) for d in pending]
+    for one in (policy, loaded):
+        one.tell([d.id for d in pending], [0.1, 0.2, 0.3])
+    assert play(loaded, 30, seed=7) == play(policy, 30, seed=7)
+    assert fingerprint(loaded) == fingerprint(policy)
+
+
+def test_continues_in_another_process(tmp_path: Path) -> None:
+    policy = sb.LinearIDS(some_actions(), n_draws=300, selection="randomised", seed=1)
+    play(policy, 20)
+    policy.save(tmp_path / "policy")
+    code = (
+        "import sys, hashlib, sparsebandits as sb\n"
+        "from tests.policies.table import play, fingerprint\n"
+        "policy = sb.load(sys.argv[1])\n"
+        "play(policy, 25, seed=3)\n"
+        "print(hashlib.sha256(fingerprint(policy)).hexdigest())\n"
+    )
+    there = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "policy"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    play(policy, 25, seed=3)
+    assert there.stdout.strip() == hashlib.sha256(fingerprint(policy)).hexdigest()
+
+
+def test_names_survive(tmp_path: Path) -> None:
+    frame = pd.DataFrame(some_actions(), columns=["a", "b", "c"], index=list("uvwxyz"))
+    sb.LinUCB(frame).save(tmp_path / "policy")
+    loaded = sb.load(tmp_path / "policy")
+    assert loaded.actions.labels == tuple("uvwxyz")
+    assert loaded.actions.feature_names == ("a", "b", "c")
+
+
+def test_a_policy_of_ones_own(tmp_path: Path) -> None:
+    class Mine(sb.LinTS):
+        """Known to nobody else."""
+
+    Mine(some_actions(), seed=0).save(tmp_path / "policy")
+    with pytest.raises(sb.SaveFileError, match="holds a Mine; pass its class to load"):
+        sb.load(tmp_path / "policy")
+    assert type(sb.load(tmp_path / "policy", Mine)) is Mine
+
+
+def test_truncated_and_damaged_files(tmp_path: Path) -> None:
+    policy = sb.LinTS(some_actions(), seed=0)
+    play(policy, 3)
+    policy.save(tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    broken = tmp_path / "broken"
+    for length in (*range(0, len(content), 97), len(content) - 1):
+        broken.write_bytes(content[:length])
+        with pytest.raises(sb.SaveFileError, match="path: "):
+            sb.load(broken)
+    unnoticed = 0
+    for position in range(0, len(content), 101):  # a flipped bit is noticed, or was in padding
+        broken.write_bytes(content[:position] + bytes([content[position] ^ 4]) + content[position + 1 :])
+        try:
+            assert fingerprint(sb.load(broken)) == fingerprint(policy)
+            unnoticed += 1
+        except sb.SaveFileError:
+            pass
+    assert unnoticed < len(content) / 101 * 0.7
+
+
+def test_foreign_files(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    policy = sb.LinTS(some_actions(), seed=0)
+
+    def refused(message: str) -> None:
+        with pytest.raises(sb.SaveFileError, match=message):
+            sb.load(path)
+
+    refused("path: expected a save file")
+    with pytest.raises(sb.SaveFileError, match="path: expected a save file"):
+        sb.load(tmp_path)
+    path.write_text(json.dumps({"policy": "LinTS"}))
+    refused("truncated, damaged or not a save file")
+    with path.open("wb") as file:
+        np.savez(file, a=np.ones(3))
+    refused("truncated, damaged or not a save file")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", "[]")
+    refused("truncated, damaged or not a save file")
+    path.write_bytes(pack("another program", VERSION, policy.state()))
+    refused(f"expected a file of kind '{KIND}', got 'another program'")
+    path.write_bytes(pack(KIND, VERSION + 1, policy.state()))
+    refused(f"this release reads version {VERSION} of .* got version {VERSION + 1}")
+    state = policy.state()
+    del state["rule"]
+    path.write_bytes(pack(KIND, VERSION, state))
+    refused("is not a whole policy of this release")
+    path.write_bytes(pack(KIND, VERSION, {**policy.state(), "arguments": {"prior": {"part": "os.system"}}}))
+    refused("is not a whole policy of this release")
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = sb.LinTS(some_actions(), seed=0)
+    policy.save(tmp_path / "policy")
+    before = (tmp_path / "policy").read_bytes()
+    play(policy, 3)
+
+    def full_disk(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for step in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, step, full_disk)
+            with pytest.raises(OSError, match="No space left"):
+                policy.save(tmp_path / "policy")
+        assert (tmp_path / "policy").read_bytes() == before
+        assert os.listdir(tmp_path) == ["policy"]
+
+
+def test_saving_into_a_missing_directory_names_it(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        sb.LinTS(some_actions()).save(tmp_path / "nowhere" / "policy")

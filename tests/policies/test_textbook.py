@@ -1,0 +1,202 @@
+"""Each policy against a slow version written from its definition, decision by decision."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import sparsebandits as sb
+from sparsebandits.checks import FloatArray
+from sparsebandits.policies.policy import POLICY_STREAM
+from sparsebandits.randomness import stream
+from tests.policies.table import some_actions
+from tests.test_information import brute_force
+
+NOISE, PRIOR = 0.5, 0.3
+
+
+class Textbook:
+    """Ridge regression from all data, by inversion, every time."""
+
+    def __init__(self, dimension: int) -> None:
+        self.x: list[FloatArray] = []
+        self.y: list[float] = []
+        self.dimension = dimension
+
+    def posterior(self) -> tuple[FloatArray, FloatArray]:
+        x, y = np.array(self.x).reshape(-1, self.dimension), np.array(self.y)
+        covariance: FloatArray = np.asarray(
+            np.linalg.inv(np.eye(self.dimension) / PRIOR + x.T @ x / NOISE), dtype=np.float64
+        )
+        return covariance @ (x.T @ y) / NOISE, covariance
+
+    def observe(self, policy: sb.Policy, decision: sb.Decision, reward: float) -> None:
+        self.x.append(decision.features)
+        self.y.append(reward)
+        policy.tell(decision, reward)
+
+
+def rewards(seed: int, rounds: int) -> list[float]:
+    return [float(y) for y in np.random.default_rng(seed).standard_normal(rounds)]
+
+
+def test_lin_ts() -> None:
+    actions = some_actions(12, 4)
+    policy = sb.LinTS(actions, sb.GaussianPrior(PRIOR), NOISE, seed=3)
+    rng = stream(3, POLICY_STREAM)
+    textbook = Textbook(4)
+    for reward in rewards(0, 200):
+        mean, covariance = textbook.posterior()
+        # Any square root of the covariance gives a right sampler; the rotation between the policy's and Cholesky's
+        # has to be orthogonal, and then the same normals lead to the same draw.
+        cholesky: FloatArray = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+        root: FloatArray = policy.rule.posterior._root  # type: ignore[attr-defined]
+        rotation = np.linalg.solve(cholesky, root)
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(4), atol=1e-9)
+        theta = mean + cholesky @ rotation @ rng.standard_normal(4)
+        decision = policy.ask()
+        assert decision.action == max(range(12), key=lambda a: float(actions[a] @ theta))
+        textbook.observe(policy, decision, reward)
+
+
+@pytest.mark.parametrize("width", [0.7, sb.ConfidenceRadius(delta=0.1, norm_bound=2.0)])
+def test_lin_ucb(width: float | sb.ConfidenceRadius, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sparsebandits.policies.linucb.REFRESH_EVERY", 50)
+    actions = some_actions(12, 4)
+    policy = sb.LinUCB(actions, sb.GaussianPrior(PRIOR), NOISE, width)
+    textbook = Textbook(4)
+    ridge = NOISE / PRIOR
+    for reward in rewards(1, 200):
+        mean, _ = textbook.posterior()
+        x = np.array(textbook.x).reshape(-1, 4)
+        v = ridge * np.eye(4) + x.T @ x
+        if isinstance(width, sb.ConfidenceRadius):  # Abbasi-Yadkori et al. 2011, Theorem 2
+            log_det = np.linalg.slogdet(v)[1] - 4 * np.log(ridge)
+            radius = np.sqrt(NOISE) * np.sqrt(2 * np.log(1 / 0.1) + log_det) + np.sqrt(ridge) * 2.0
+        else:
+            radius = width * np.sqrt(NOISE)
+        bounds = [a @ mean + radius * np.sqrt(a @ np.linalg.inv(v) @ a) for a in actions]
+        decision = policy.ask()
+        assert decision.action == int(np.argmax(bounds))
+        shown = dict(zip(decision.reasons.candidates.tolist(), decision.reasons.columns["upper bound"], strict=True))
+        for action, bound in shown.items():
+            assert bound == pytest.approx(bounds[action], abs=1e-9)
+        textbook.observe(policy, decision, reward)
+
+
+def test_confidence_radius_covers_the_truth() -> None:
+    """At δ = 0.2, fewer than 20% of 300 runs ever leave a bound: at least 40 misses too many would show."""
+    misses = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        actions, theta = rng.standard_normal((5, 3)), rng.standard_normal(3)
+        theta /= np.linalg.norm(theta)
+        radius = sb.ConfidenceRadius(delta=0.2, norm_bound=1.0)
+        posterior = sb.Conjugate(sb.GaussianPrior(1.0), 3, 1.0)
+        for _ in range(60):
+            x = actions[rng.integers(5)]
+            posterior.update(x, x @ theta + rng.standard_normal())
+            error = theta - posterior.mean()
+            distance = np.sqrt(error @ posterior.precision() @ error)
+            if distance > radius.width(posterior.log_det_ratio, 1.0):
+                misses += 1
+                break
+    assert stats.binomtest(misses, 300, 0.2, alternative="greater").pvalue > 1e-5
+
+
+@pytest.mark.parametrize("selection", ["deterministic", "randomised"])
+@pytest.mark.parametrize("exponent", [2.0, 3.0])
+def test_linear_ids(selection: str, exponent: float) -> None:
+    actions = some_actions(7, 3)
+    policy = sb.LinearIDS(
+        actions, sb.GaussianPrior(PRIOR), NOISE, n_draws=200, exponent=exponent, selection=selection, seed=2
+    )
+    textbook = Textbook(3)
+    mixtures = 0
+    for reward in rewards(2, 60):
+        draws = policy.rule.posterior.draws()  # type: ignore[attr-defined]
+        regret, gain, _, _ = brute_force(draws, actions)
+        decision = policy.ask()
+        if selection == "deterministic":
+            expected = [r**exponent / g if g > 0 else np.inf for r, g in zip(regret, gain, strict=True)]
+            assert decision.action == int(np.argmin(expected))
+            assert decision.probability == 1.0
+        else:
+            best = (np.inf, 0, 0, 0.0)
+            for i in range(7):
+                for j in range(7):
+                    for q in np.linspace(0, 1, 101):
+                        top = ((1 - q) * regret[i] + q * regret[j]) ** exponent
+                        bottom = (1 - q) * gain[i] + q * gain[j]
+                        best = min(best, (top / bottom if bottom > 0 else np.inf, i, j, q))
+            ratio = decision.reasons.notes["ratio of the choice"]
+            assert ratio <= best[0] * (1 + 1e-9)
+            assert ratio == pytest.approx(best[0], rel=1e-2)
+            mixtures += decision.probability < 1.0
+        textbook.observe(policy, decision, reward)
+    assert selection == "deterministic" or mixtures > 0
+
+
+# Frequencies against logged probabilities, at a fixed posterior
+
+ASKED = 4000
+
+
+def settled(policy: sb.Policy, rounds: int = 6) -> sb.Policy:
+    """A policy with an undecided posterior, so that several actions have a chance."""
+    for k, reward in enumerate(rewards(4, rounds)):
+        policy.tell(policy.ask(some_actions(12, 4)[[k % 12]]), reward)
+    return policy
+
+
+def chi_square(counts: Any, probability: FloatArray) -> float:
+    """p-value of the counts; actions expected fewer than five times are taken together."""
+    expected = counts.sum() * probability
+    rare = expected < 5
+    counts = np.append(counts[~rare], counts[rare].sum())
+    expected = np.append(expected[~rare], expected[rare].sum())
+    return float(stats.chisquare(counts[expected > 0], expected[expected > 0]).pvalue)
+
+
+def test_lin_ts_plays_as_often_as_it_should() -> None:
+    actions = some_actions(12, 4)
+    policy = settled(sb.LinTS(actions, sb.GaussianPrior(PRIOR), NOISE, probability_draws=5000, seed=0))
+    posterior = policy.rule.posterior  # type: ignore[attr-defined]
+    theta = posterior.sample(np.random.default_rng(1), 1_000_000)
+    probability = np.bincount((theta @ actions.T).argmax(axis=1), minlength=12) / len(theta)
+    decisions = [policy.ask() for _ in range(ASKED)]
+    counts = np.bincount([d.action for d in decisions], minlength=12)
+    assert chi_square(counts, probability) > 0.001
+    for decision in decisions[:200]:
+        assert decision.probability_draws is not None
+        p = probability[decision.action]
+        error = np.sqrt(p * (1 - p) / decision.probability_draws)
+        assert abs(decision.probability - p) < 5 * error + 1 / decision.probability_draws
+    # planted: a sampler whose variance is half as large again
+    wide = settled(sb.LinTS(actions, sb.GaussianPrior(PRIOR), NOISE, inflation=1.5, seed=0))
+    counts = np.bincount([wide.ask().action for _ in range(ASKED)], minlength=12)
+    assert chi_square(counts, probability) < 0.001
+
+
+def test_randomised_ids_plays_as_often_as_it_says() -> None:
+    policy = settled(
+        sb.LinearIDS(some_actions(12, 4), sb.GaussianPrior(PRIOR), NOISE, n_draws=500, selection="randomised", seed=0),
+        rounds=12,
+    )
+    said = {d.action: d.probability for d in (policy.ask() for _ in range(ASKED))}
+    assert len(said) == 2
+    assert sum(said.values()) == pytest.approx(1.0)
+    counts = np.bincount([policy.ask().action for _ in range(ASKED)], minlength=12)
+    action, probability = next(iter(said.items()))
+    assert stats.binomtest(int(counts[action]), ASKED, probability).pvalue > 0.001
+    assert stats.binomtest(int(counts[action]), ASKED, probability * 0.8).pvalue < 0.001, "20% off has to show"
+
+
+def test_probability_draws_do_not_change_what_is_played() -> None:
+    few, many = (sb.LinTS(some_actions(), probability_draws=n, seed=0) for n in (1, 500))
+    for reward in rewards(0, 50):
+        one, other = few.ask(), many.ask()
+        assert one.action == other.action
+        few.tell(one, reward)
+        many.tell(other, reward)

@@ -1,0 +1,197 @@
+"""Every public entry refuses what it cannot use, names the argument, and changes nothing.
+
+A table lists each entry, one of its arguments, and a strategy of values that are wrong for it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import sparsebandits as sb
+from tests.policies.table import POLICIES, Maker, fingerprint, play, some_actions
+
+not_finite = st.sampled_from([np.nan, np.inf, -np.inf, 1e51, -1e300, 10**400])
+not_a_number = st.one_of(
+    st.text(max_size=5),
+    st.none(),
+    st.booleans(),
+    st.binary(max_size=3),
+    st.just({}),
+    st.just(object()),
+    st.just(1j),
+)
+bad_number = st.one_of(not_finite, not_a_number, st.lists(st.floats(), max_size=3))
+bad_variance = st.one_of(bad_number, st.floats(max_value=0.0), st.just(1e-60))
+bad_variances = st.one_of(not_finite, not_a_number, st.floats(max_value=0.0), st.just([1.0, -1.0]), st.just([[1.0]]))
+bad_count = st.one_of(st.integers(max_value=0), st.floats(), st.text(max_size=3), st.none(), st.booleans())
+bad_index = st.one_of(st.integers(max_value=-1), st.floats(), st.text(max_size=3), st.booleans())
+
+
+@st.composite
+def bad_matrix(draw: st.DrawFn, columns: int | None = None) -> Any:
+    """Not a matrix of finite numbers with at least one row, and ``columns`` columns if given."""
+    kind = draw(st.sampled_from(["shape", "value", "type", "ragged"] + ["columns"] * (columns is not None)))
+    if kind == "shape":
+        return draw(st.sampled_from([np.empty((0, 3)), np.empty((3, 0)), np.ones(3), np.ones((2, 2, 2)), np.ones(())]))
+    if kind == "value":
+        matrix = np.ones((3, columns or 2))
+        flat = draw(st.integers(0, matrix.size - 1))
+        matrix.flat[flat] = draw(st.sampled_from([np.nan, np.inf, -np.inf, 1e60]))
+        return matrix
+    if kind == "ragged":
+        return [[1.0, 2.0], [3.0]]
+    if kind == "columns":
+        assert columns is not None
+        wrong = draw(st.integers(1, columns + 2).filter(lambda n: n != columns))
+        return draw(hnp.arrays(np.float64, (2, wrong), elements=st.just(1.0)))
+    return draw(st.sampled_from(["matrix", None, [["a", "b"]], np.ones((2, 2), dtype=complex), [[True]], object()]))
+
+
+environment = sb.GaussianActions(dimension=4, sparsity=2, n_actions=5)
+instance = environment.sample(0)
+
+
+def maker(problem: sb.Problem) -> sb.Policy:
+    return sb.LinTS(problem.actions, seed=problem.seed)
+
+
+ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] = [
+    ("Evidence", lambda v: sb.Evidence(v), "dimension", bad_count),
+    ("GaussianPrior", lambda v: sb.GaussianPrior(variance=v), "variance", bad_variances),
+    ("GaussianPrior", lambda v: sb.GaussianPrior(mean=v), "mean", st.one_of(not_finite, not_a_number)),
+    ("Conjugate", lambda v: sb.Conjugate(v, 3), "prior", not_a_number),
+    ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), v), "dimension", bad_count),
+    ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), 3, v), "noise_variance", bad_variance),
+    ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), 3, n_draws=v), "n_draws", bad_count),
+    ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), 3, seed=v), "seed", bad_index),
+    ("Draws", lambda v: sb.Draws(v, [1.0]), "theta", bad_matrix()),  # type: ignore[arg-type]
+    ("LinTS", lambda v: sb.LinTS(np.eye(2), inflation=v), "inflation", bad_variance),
+    ("LinTS", lambda v: sb.LinTS(np.eye(2), probability_draws=v), "probability_draws", bad_count),
+    ("LinUCB", lambda v: sb.LinUCB(np.eye(2), width=v), "width", st.one_of(bad_number, st.just(-0.1))),
+    ("LinearIDS", lambda v: sb.LinearIDS(np.eye(2), n_draws=v), "n_draws", bad_count),
+    (
+        "LinearIDS",
+        lambda v: sb.LinearIDS(np.eye(2), exponent=v),
+        "exponent",
+        st.one_of(bad_number, st.just(1.9)),
+    ),
+    ("LinearIDS", lambda v: sb.LinearIDS(np.eye(2), selection=v), "selection", st.text(max_size=4)),
+    ("LinearIDS", lambda v: sb.LinearIDS(np.eye(2), gain=v), "gain", st.text(max_size=4)),
+    (
+        "ConfidenceRadius",
+        lambda v: sb.ConfidenceRadius(delta=v),
+        "delta",
+        st.one_of(bad_number, st.sampled_from([-0.1, 0.0, 1.1])),
+    ),
+    ("ConfidenceRadius", lambda v: sb.ConfidenceRadius(norm_bound=v), "norm_bound", bad_variance),
+    ("Instance", lambda v: sb.Instance(v, np.ones(2), 1.0), "actions", bad_matrix()),
+    ("Instance", lambda v: sb.Instance(np.eye(2), np.ones(2), v), "noise_variance", bad_variance),
+    ("GaussianActions", lambda v: sb.GaussianActions(v, 1), "dimension", bad_count),
+    (
+        "GaussianActions",
+        lambda v: sb.GaussianActions(3, v),
+        "sparsity",
+        st.one_of(bad_count, st.integers(4, 9)),
+    ),
+    ("GaussianActions", lambda v: sb.GaussianActions(3, 1, n_actions=v), "n_actions", bad_count),
+    (
+        "GaussianActions",
+        lambda v: sb.GaussianActions(3, 1, correlation=v),
+        "correlation",
+        st.one_of(bad_number, st.just(1.01)),
+    ),
+    ("GaussianActions", lambda v: sb.GaussianActions(3, 1, noise_variance=v), "noise_variance", bad_variance),
+    ("GaussianActions.sample", lambda v: environment.sample(v), "seed", bad_index),
+    ("simulate", lambda v: sb.simulate(v, instance, 3), "make_policy", not_a_number),
+    ("simulate", lambda v: sb.simulate(maker, v, 3), "instance", not_a_number),
+    ("simulate", lambda v: sb.simulate(maker, instance, v), "horizon", bad_count),
+    ("simulate", lambda v: sb.simulate(maker, instance, 3, seed=v), "seed", bad_index),
+    ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, v, 3), "horizon", bad_count),
+    ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, 3, v), "trials", bad_count),
+    ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, 3, 3, v), "seed", bad_index),
+    (
+        "Experiment.run",
+        lambda v: sb.Experiment(environment, {"a": maker}, 3, 3).run(workers=v),
+        "workers",
+        bad_count,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "argument", "values"), [entry[1:] for entry in ENTRIES], ids=[f"{e[0]}-{e[2]}" for e in ENTRIES]
+)
+@given(data=st.data())
+def test_constructors_and_functions(
+    call: Callable[[Any], object], argument: str, values: st.SearchStrategy[Any], data: st.DataObject
+) -> None:
+    value = data.draw(values)
+    with pytest.raises((TypeError, ValueError), match=rf"^(prior\.)?{argument}: .*(got|expected)"):
+        call(value)
+
+
+every_policy = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES)
+
+
+@every_policy
+@given(data=st.data())
+def test_policies_refuse_bad_actions_and_settings(make: Maker, data: st.DataObject) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"^actions: expected"):
+        make(data.draw(bad_matrix()))
+    with pytest.raises((TypeError, ValueError), match=r"^noise_variance: expected"):
+        make(np.eye(2), noise_variance=data.draw(bad_variance))
+    with pytest.raises((TypeError, ValueError), match=r"^seed: expected"):
+        make(np.eye(2), seed=data.draw(bad_index))
+    with pytest.raises((TypeError, ValueError), match=r"^prior"):
+        make(np.eye(2), prior=data.draw(st.sampled_from([1.0, "normal", sb.GaussianPrior([1.0, 1.0, 1.0])])))
+
+
+@every_policy
+@given(data=st.data())
+def test_asking_and_telling_refuse_and_change_nothing(make: Maker, data: st.DataObject) -> None:
+    policy = make(some_actions(), seed=0)
+    play(policy, 4)
+    decision = policy.ask()
+    before = fingerprint(policy)
+    with pytest.raises((TypeError, ValueError), match=r"^actions: expected"):
+        policy.ask(data.draw(bad_matrix(columns=3).filter(lambda value: value is not None)))
+    with pytest.raises((TypeError, ValueError), match=r"^reward: expected"):
+        policy.tell(decision, data.draw(bad_number))
+    unknown = st.one_of(
+        st.integers(min_value=5),
+        st.integers(max_value=-1),
+        st.text(max_size=3),
+        st.none(),
+        st.booleans(),
+        st.floats(),
+    )
+    with pytest.raises((TypeError, ValueError), match=r"^decision: expected"):
+        policy.tell(data.draw(unknown), 1.0)
+    with pytest.raises((TypeError, ValueError), match=r"^decision: expected"):
+        policy.explain(data.draw(unknown))
+    told = data.draw(st.integers(0, 3))
+    with pytest.raises(ValueError, match=rf"^reward: decision {told} was told"):
+        policy.tell(told, data.draw(st.floats(-1e40, 1e40).filter(lambda r: r != policy._rewards[told])))
+    assert fingerprint(policy) == before
+
+
+@given(
+    x=st.one_of(bad_matrix(columns=3), hnp.arrays(np.float64, st.integers(0, 6).filter(lambda n: n != 3))),
+    y=st.floats(-1, 1),
+)
+def test_posterior_updates_refuse_and_change_nothing(x: object, y: float) -> None:
+    posterior = sb.Conjugate(sb.GaussianPrior(), 3, seed=0, n_draws=10)
+    posterior.update([1.0, 2.0, 3.0], 1.0)
+    mean, covariance = posterior.mean(), posterior.covariance()
+    with pytest.raises((TypeError, ValueError), match=r"^[xy]: expected"):
+        posterior.update(x, y)
+    with pytest.raises((TypeError, ValueError), match=r"^y: expected"):
+        posterior.update(np.ones((2, 3)), [y, np.nan])
+    np.testing.assert_array_equal(posterior.mean(), mean)
+    np.testing.assert_array_equal(posterior.covariance(), covariance)
+    assert posterior.evidence.count == 1

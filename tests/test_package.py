@@ -1,0 +1,56 @@
+"""What ships: public names, quick import, examples in the README."""
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import sparsebandits as sb
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_public_names_are_there_and_once() -> None:
+    for name in sb.__all__:
+        assert getattr(sb, name).__module__.startswith("sparsebandits.")
+        assert name in dir(sb)
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        sb.Nothing  # noqa: B018
+    assert version("sparsebandits") == sb.__version__
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = "import sys, sparsebandits; print([m for m in ('numpy', 'scipy', 'matplotlib', 'rich') if m in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
+def test_a_policy_does_not_import_what_only_experiments_need() -> None:
+    code = "import sys, sparsebandits as sb; sb.LinTS; print([m for m in ('matplotlib', 'joblib') if m in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
+def examples(document: str) -> list[tuple[str, str | None]]:
+    """Each ```python block of a document, with the ```text block that directly follows it, if one does."""
+    pattern = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
+    return [(code, output or None) for code, output in pattern.findall((ROOT / document).read_text())]
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_examples_run_and_print_what_they_say(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    found = examples(document)
+    assert found
+    for code, expected in found:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, document, "exec"), names)
+        if expected is not None:
+            assert printed.getvalue().split() == expected.split()
