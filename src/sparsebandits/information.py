@@ -115,6 +115,7 @@ def information(draws: Draws, actions: FloatArray, optima: Optima | None = None)
     ``optima`` is ``best_actions(draws.theta, actions)``, if it is already known; then the cost is one pass over
     the draws.
 
+    >>> import numpy as np
     >>> draws = Draws([[1.0, 0.0], [0.0, 1.0]], [0.5, 0.5])
     >>> known = information(draws, np.eye(2))
     >>> known.expected_regret, known.gain, known.optimal_probability

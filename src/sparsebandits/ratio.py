@@ -35,6 +35,7 @@ class Minimiser:
 def ratios(regret: FloatArray, gain: FloatArray, exponent: float = 2.0) -> FloatArray:
     """Return Ψ_λ of each action: zero without regret, infinite with regret and no gain.
 
+    >>> import numpy as np
     >>> ratios(np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.0, 8.0]))
     array([0. , inf, 0.5])
     """

@@ -164,7 +164,8 @@ def test_explanations(make: Maker) -> None:
         rows = explanation.table.to_dicts()
         assert rows[0][""] == "*"
         assert rows[0]["action"] == decision.label
-        assert len(rows) == 8
+        assert 8 <= len(rows) <= 10
+        assert len({row["action"] for row in rows}) == len(rows)
         assert all(isinstance(row["action"], str) for row in rows)
     policy.tell(decision, 1.0)
     assert str(policy.explain(decision)) == text

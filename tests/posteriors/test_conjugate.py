@@ -131,8 +131,9 @@ def test_draws_match_the_exact_moments_while_reweighted_and_after_redrawing() ->
 def test_a_wrong_likelihood_in_the_weights_is_caught() -> None:
     posterior = Conjugate(GaussianPrior(0.5), 5, 1.0, n_draws=20_000, seed=3)
     posterior.draws()
+    assert posterior._cloud is not None
     posterior.update([0.5, 0.5, 0.5, 0.5, 0.5], 1.5)
-    posterior._log_weights *= 1.2  # planted: noise variance off by 20%
+    posterior._cloud.log_weights *= 1.2  # planted: noise variance off by 20%
     with pytest.raises(AssertionError, match="z-score"):
         check_draws_against_moments(posterior)
 

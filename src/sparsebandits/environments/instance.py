@@ -14,6 +14,7 @@ from sparsebandits.randomness import Seed
 class Instance:
     """Actions ``(K, d)``, θ* ``(d,)`` and the variance of a reward around its mean.
 
+    >>> import numpy as np
     >>> instance = Instance(np.eye(2), [1.0, 3.0], noise_variance=0.5)
     >>> instance.means, instance.gaps
     (array([1., 3.]), array([2., 0.]))

@@ -52,6 +52,7 @@ def simulate(make_policy: PolicyMaker, instance: Instance, horizon: int, seed: S
     seed : of the trial; noise depends on seed, round and action alone, so policies that are simulated with the
         same seed face the same world
 
+    >>> import numpy as np
     >>> from sparsebandits import GaussianActions, LinTS
     >>> instance = GaussianActions(dimension=5, sparsity=2, n_actions=10).sample(seed=0)
     >>> trace = simulate(lambda problem: LinTS(problem.actions, seed=problem.seed), instance, horizon=20, seed=0)

@@ -46,7 +46,3 @@ class ActionSet:
     def dimension(self) -> int:
         """Number of features d."""
         return int(self.features.shape[1])
-
-    def label(self, action: int) -> str:
-        """Return the row's name, or its number."""
-        return str(action) if self.labels is None else self.labels[action]

@@ -9,14 +9,18 @@ from sparsebandits.checks import FloatArray, IntArray
 from sparsebandits.tables import Table
 
 CANDIDATES = 8
-"""Actions that a decision remembers its reasons for, the chosen one among them."""
+"""Foremost actions that a decision remembers its reasons for."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """What the rule knew of the foremost candidates, ``columns[name][i]`` of action ``candidates[i]``."""
+    """What the rule knew of the foremost candidates: ``columns[name][i]`` is about action ``candidates[i]``.
+
+    The chosen action comes first; ``score`` is what the others are ranked by when shown.
+    """
 
     candidates: IntArray
+    score: FloatArray
     columns: Mapping[str, FloatArray]
     notes: Mapping[str, float]
 
@@ -27,14 +31,13 @@ class Reasons:
         score: FloatArray,
         columns: Mapping[str, FloatArray],
         notes: Mapping[str, float] | None = None,
-        always: tuple[int, ...] = (),
+        rivals: tuple[int, ...] = (),
     ) -> "Reasons":
-        """Keep the actions with the largest ``score``, the chosen one first, and those that belong ``always``."""
+        """Keep the chosen action, its ``rivals`` and the actions with the largest ``score``; forget the rest."""
         count = min(CANDIDATES, len(score))
         foremost = np.argpartition(score, len(score) - count)[len(score) - count :]
-        ranked = foremost[np.argsort(-score[foremost], kind="stable")].tolist()
-        kept = np.array(list(dict.fromkeys((action, *always, *ranked)))[:count], dtype=np.intp)
-        return cls(kept, {name: values[kept] for name, values in columns.items()}, dict(notes or {}))
+        kept = np.array(list(dict.fromkeys((action, *rivals, *foremost.tolist()))), dtype=np.intp)
+        return cls(kept, score[kept], {name: values[kept] for name, values in columns.items()}, notes or {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,6 @@ class Decision:
     features : that row, read-only
     probability : with which the policy chose this action
     probability_draws : None if that is exact, else the number of posterior draws it was estimated from
-    label : the row's name, if the actions came with names
     """
 
     id: int
@@ -66,9 +68,13 @@ class Decision:
     features: FloatArray = field(repr=False)
     probability: float
     probability_draws: int | None
-    label: str
     reasons: Reasons = field(repr=False)
-    labels: tuple[str, ...] = field(repr=False)  # of the candidates in ``reasons``
+    labels: tuple[str, ...] | None = field(repr=False)  # of the candidates in ``reasons``, where actions have names
+
+    @property
+    def label(self) -> str:
+        """The action's name, if the actions came with names, else its row number."""
+        return str(self.action) if self.labels is None else self.labels[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +88,11 @@ class Explanation:
     def table(self) -> Table:
         """The candidates, the chosen one first, and what the policy knew of each."""
         reasons = self.decision.reasons
+        names = self.decision.labels or [str(a) for a in reasons.candidates.tolist()]
+        ranking = np.concatenate(([0], 1 + np.argsort(-reasons.score[1:], kind="stable")))
         rows = [
-            (
-                "*" if a == self.decision.action else "",
-                label,
-                *(float(column[i]) for column in reasons.columns.values()),
-            )
-            for i, (a, label) in enumerate(zip(reasons.candidates.tolist(), self.decision.labels, strict=True))
+            ("" if rank else "*", names[i], *(float(column[i]) for column in reasons.columns.values()))
+            for rank, i in enumerate(ranking.tolist())
         ]
         return Table(("", "action", *reasons.columns), rows)
 

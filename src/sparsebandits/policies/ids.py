@@ -58,7 +58,7 @@ class InformationDirected(PosteriorRule):
             "effective draws": draws.effective_sample_size,
         }
         reasons = Reasons.top(
-            action, known.optimal_probability, columns, notes, always=(minimiser.first, minimiser.second)
+            action, known.optimal_probability, columns, notes, rivals=(minimiser.first, minimiser.second)
         )
         return Choice(action, probability, reasons)
 
@@ -78,6 +78,7 @@ class LinearIDS(Policy):
     gain : "variance" or "mutual-information"
     seed : integer, SeedSequence, or None for fresh entropy
 
+    >>> import numpy as np
     >>> policy = LinearIDS(np.eye(3), noise_variance=0.1, n_draws=1000, seed=1)
     >>> policy.tell(policy.ask(), 1.0)
     """

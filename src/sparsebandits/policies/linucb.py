@@ -83,7 +83,7 @@ class Optimism:
             self._age += 1
         else:
             self._watched = None
-        self.posterior.update(features, rewards)
+        self.posterior.absorb(features, rewards)
 
     def _variances_of(self, features: FloatArray) -> FloatArray:
         if self._watched is not features:
@@ -119,6 +119,7 @@ class LinUCB(Policy):
     width : posterior standard deviations added to the mean, or a :class:`ConfidenceRadius`
     seed : not used (the policy makes no random choice); taken so that all policies are made alike
 
+    >>> import numpy as np
     >>> policy = LinUCB(np.eye(3))
     >>> policy.ask().action
     0

@@ -31,7 +31,7 @@ class Rule(Protocol):
         """Choose a row of ``actions``. Changes nothing that :meth:`learn` relies on."""
 
     def learn(self, features: FloatArray, rewards: FloatArray) -> None:
-        """Learn from a batch ``(n, d), (n,)`` of actions and their rewards."""
+        """Learn from a batch ``(n, d), (n,)`` of actions and their rewards, which have been checked."""
 
     def state(self) -> dict[str, Any]:
         """Return arrays and JSON values that :meth:`restore` continues from, bit for bit."""
@@ -48,7 +48,7 @@ class PosteriorRule:
 
     def learn(self, features: FloatArray, rewards: FloatArray) -> None:
         """Update the posterior."""
-        self.posterior.update(features, rewards)
+        self.posterior.absorb(features, rewards)
 
     def state(self) -> dict[str, Any]:
         """Return the posterior's state."""
@@ -99,9 +99,8 @@ class Policy:
             features=frozen(available.features[choice.action]),
             probability=choice.probability,
             probability_draws=choice.probability_draws,
-            label=available.label(choice.action),
             reasons=choice.reasons,
-            labels=tuple(available.label(a) for a in choice.reasons.candidates.tolist()),
+            labels=available.labels and tuple(available.labels[a] for a in choice.reasons.candidates.tolist()),
         )
         if self._asked == len(self._rewards):
             self._rewards = np.concatenate((self._rewards, np.empty(self._asked)))
@@ -229,9 +228,9 @@ def _decision_state(decision: Decision) -> dict[str, Any]:
         "features": np.array(decision.features),
         "probability": decision.probability,
         "probability_draws": decision.probability_draws,
-        "label": decision.label,
-        "labels": list(decision.labels),
+        "labels": decision.labels,
         "candidates": decision.reasons.candidates,
+        "score": decision.reasons.score,
         "columns": dict(decision.reasons.columns),
         "notes": dict(decision.reasons.notes),
     }
@@ -244,7 +243,6 @@ def _restored_decision(saved: Mapping[str, Any]) -> Decision:
         features=frozen(saved["features"]),
         probability=saved["probability"],
         probability_draws=saved["probability_draws"],
-        label=saved["label"],
-        reasons=Reasons(saved["candidates"], saved["columns"], saved["notes"]),
-        labels=tuple(saved["labels"]),
+        reasons=Reasons(saved["candidates"], saved["score"], saved["columns"], saved["notes"]),
+        labels=saved["labels"] and tuple(saved["labels"]),
     )

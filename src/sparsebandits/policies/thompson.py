@@ -61,6 +61,7 @@ class LinTS(Policy):
     probability_draws : standing posterior draws from which the probability of each decision is estimated
     seed : integer, SeedSequence, or None for fresh entropy
 
+    >>> import numpy as np
     >>> policy = LinTS(np.eye(3), noise_variance=0.1, seed=1)
     >>> decision = policy.ask()
     >>> policy.tell(decision, 1.0)

@@ -20,9 +20,13 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 
 from sparsebandits.checks import FloatArray, check_count, check_observations, check_positive, shown
 from sparsebandits.evidence import Evidence
-from sparsebandits.posteriors.draws import Draws, effective_sample_size, normalised
+from sparsebandits.posteriors.cloud import Cloud
+from sparsebandits.posteriors.draws import Draws
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+
+BLOCK = 256
+"""Draws that are made at a time."""
 
 CHECK_EVERY = 4096
 """Rank-one updates between two looks at the drift of S, which cost O(d³)."""
@@ -81,23 +85,22 @@ class Conjugate:
         self._log_det_ratio = 0.0
         self._updates = 0
         self._rng = stream(seed)
-        self._theta: FloatArray | None = None
-        self._log_weights: FloatArray = np.zeros(n_draws)
-        self._draws: Draws | None = None
+        self._cloud: Cloud | None = None
 
     def update(self, x: object, y: object) -> None:
         """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
-        features, rewards = check_observations(x, y, self.dimension)
-        self.evidence.absorb(features, rewards)
-        self._draws = None
-        if len(rewards) >= self.dimension and self._refactor():
-            self._theta = None
+        self.absorb(*check_observations(x, y, self.dimension))
+
+    def absorb(self, x: FloatArray, y: FloatArray) -> None:
+        """Condition on a batch that has been checked."""
+        self.evidence.absorb(x, y)
+        if len(y) >= self.dimension and self._refactor():
+            self._cloud = None
             return
-        for row, reward in zip(features, rewards, strict=True):
-            self._log_det_ratio += math.log1p(rank_one(self._mean, self._root, row, float(reward), self.noise_variance))
-            if self._theta is not None:
-                residual = reward - self._theta @ row
-                self._log_weights -= residual * residual / (2.0 * self.noise_variance)
+        for row, reward in zip(x, y.tolist(), strict=True):
+            self._log_det_ratio += math.log1p(rank_one(self._mean, self._root, row, reward, self.noise_variance))
+            if self._cloud is not None:
+                self._cloud.reweight(row, reward, self.noise_variance)
             self._updates += 1
             if self._updates % CHECK_EVERY == 0 and self.drift() > DRIFT:
                 self._refactor()
@@ -126,20 +129,19 @@ class Conjugate:
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` exact and independent draws of θ, shape ``(size, d)``."""
-        draws = rng.standard_normal((size, self.dimension)) @ self._root.T
-        draws += self._mean
-        return draws
+        theta = np.empty((size, self.dimension))
+        transposed = np.ascontiguousarray(self._root.T)
+        for start in range(0, size, BLOCK):  # normals stay in the cache
+            block = theta[start : start + BLOCK]
+            np.matmul(rng.standard_normal(block.shape), transposed, out=block)
+            block += self._mean
+        return theta
 
     def draws(self) -> Draws:
         """Return weighted draws; their ``theta`` is the same array until the effective sample size has halved."""
-        if self._draws is None:
-            weights = normalised(self._log_weights)
-            if self._theta is None or effective_sample_size(weights) < self.n_draws / 2:
-                self._theta = self.sample(self._rng, self.n_draws)
-                self._log_weights = np.zeros(self.n_draws)
-                weights = np.full(self.n_draws, 1.0 / self.n_draws)
-            self._draws = Draws.trusted(self._theta, weights)
-        return self._draws
+        if self._cloud is None or self._cloud.draws().effective_sample_size < self.n_draws / 2:
+            self._cloud = Cloud(self.sample(self._rng, self.n_draws))
+        return self._cloud.draws()
 
     def precision(self) -> FloatArray:
         """Return the posterior precision P = Λ + X'X / σ² from the sufficient statistics, shape ``(d, d)``."""
@@ -167,7 +169,7 @@ class Conjugate:
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""
-        cloud = {} if self._theta is None else {"theta": self._theta, "log_weights": self._log_weights}
+        cloud = self._cloud
         return {
             "evidence": self.evidence.state(),
             "mean": self._mean,
@@ -175,7 +177,7 @@ class Conjugate:
             "log_det_ratio": self._log_det_ratio,
             "updates": self._updates,
             "rng": generator_state(self._rng),
-            "cloud": cloud,
+            "cloud": None if cloud is None else {"theta": cloud.theta, "log_weights": cloud.log_weights},
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -186,6 +188,4 @@ class Conjugate:
         self._log_det_ratio = float(state["log_det_ratio"])
         self._updates = int(state["updates"])
         restore_generator(self._rng, state["rng"])
-        self._theta = state["cloud"].get("theta")
-        self._log_weights = state["cloud"].get("log_weights", np.zeros(self.n_draws))
-        self._draws = None
+        self._cloud = None if state["cloud"] is None else Cloud(**state["cloud"])

@@ -4,15 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.checks import FloatArray, check_matrix, check_vector, frozen
-
-
-def effective_sample_size(weights: FloatArray) -> float:
-    """Return 1 / Σ w², for weights that sum to one: how many equal draws they are worth (Kong 1992)."""
-    return float(1.0 / (weights @ weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +49,8 @@ class Draws:
 
     @property
     def effective_sample_size(self) -> float:
-        """How many equally weighted draws these are worth, between 1 and M."""
-        return effective_sample_size(self.weights)
+        """1 / Σ w²: how many equally weighted draws these are worth, between 1 and M (Kong 1992)."""
+        return float(1.0 / (self.weights @ self.weights))
 
 
 class Posterior(Protocol):
@@ -67,6 +61,9 @@ class Posterior(Protocol):
 
     def update(self, x: object, y: object) -> None:
         """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
+
+    def absorb(self, x: FloatArray, y: FloatArray) -> None:
+        """Condition on a batch ``(n, d), (n,)`` that has been checked."""
 
     def draws(self) -> Draws:
         """Return weighted draws of θ given all observations."""
@@ -82,10 +79,3 @@ class Posterior(Protocol):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-
-
-def normalised(log_weights: FloatArray) -> FloatArray:
-    """Return exp(log weights) scaled to sum to one, safe for any common offset."""
-    weights = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    return np.asarray(weights, dtype=np.float64)
