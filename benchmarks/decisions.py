@@ -68,7 +68,7 @@ def our(name: str, kind: str, policy: Callable[..., sb.Policy], note: str = "", 
     return Entry(name, "sparsebandits", kind, make, note)
 
 
-LIN_TS = our("LinTS", "TS", sb.LinTS, "also estimates the probability of each decision, from 200 standing draws")
+LIN_TS = our("LinTS", "TS", sb.LinTS, "also estimates the probability of each decision, from 100 standing draws")
 LIN_UCB = our(
     "LinUCB",
     "UCB",

@@ -56,8 +56,7 @@ environment = sb.GaussianActions(dimension=4, sparsity=2, n_actions=5)
 instance = environment.sample(0)
 
 
-def maker(problem: sb.Problem) -> sb.Policy:
-    return sb.LinTS(problem.actions, seed=problem.seed)
+maker = sb.maker(sb.LinTS)
 
 
 ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] = [

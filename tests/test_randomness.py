@@ -24,10 +24,13 @@ def test_normals_depend_on_their_address_alone_and_are_normal() -> None:
     assert all(again(t, a) == grid[t, a] for t, a in ((59, 59), (0, 0), (3, 50), (50, 3)))
     assert len(np.unique(grid)) == grid.size
     assert stats.kstest(grid.ravel(), "norm").pvalue > 1e-5
+    assert stats.kstest(1.2 * grid.ravel(), "norm").pvalue < 1e-5, "planted: a deviation 20% too large"
     for one, other in ((grid[1:], grid[:-1]), (grid[:, 1:], grid[:, :-1]), (grid, grid.T)):
         off = ~np.eye(60, dtype=bool) if one is grid else np.ones(one.shape, dtype=bool)
         r = stats.pearsonr(one[off].ravel(), other[off].ravel())[0]
         assert abs(r) < 5 / np.sqrt(one.size)
+    mixed = grid[1:] + 0.2 * grid[:-1]  # planted: rounds that share noise
+    assert abs(stats.pearsonr(mixed[1:].ravel(), mixed[:-1].ravel())[0]) > 5 / np.sqrt(mixed.size)
 
 
 def test_late_rounds_and_many_actions_have_addresses_too() -> None:

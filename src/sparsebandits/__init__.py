@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sparsebandits.experiments import Problem as Problem
     from sparsebandits.experiments import Result as Result
     from sparsebandits.experiments import Trace as Trace
+    from sparsebandits.experiments import maker as maker
     from sparsebandits.experiments import simulate as simulate
     from sparsebandits.policies import ConfidenceRadius as ConfidenceRadius
     from sparsebandits.policies import Decision as Decision
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "environments": ("GaussianActions", "Instance"),
     "evidence": ("Evidence",),
-    "experiments": ("Experiment", "Problem", "Result", "Trace", "simulate"),
+    "experiments": ("Experiment", "Problem", "Result", "Trace", "maker", "simulate"),
     "policies": ("ConfidenceRadius", "Decision", "LinTS", "LinUCB", "LinearIDS", "Policy", "load"),
     "posteriors": ("Conjugate", "Draws"),
     "priors": ("GaussianPrior",),

@@ -49,17 +49,13 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
     """Compare the policies on random sparse problems: a table, and a plot of regret over time."""
-    from sparsebandits import Experiment, GaussianActions, LinearIDS, LinTS, LinUCB
+    from sparsebandits import Experiment, GaussianActions, LinearIDS, LinTS, LinUCB, maker
     from sparsebandits.experiments.progress import shown_progress
 
     environment = GaussianActions(dimension, sparsity, n_actions=actions)
     experiment = Experiment(
         environment,
-        {
-            "LinearIDS": lambda p: LinearIDS(p.actions, noise_variance=p.noise_variance, seed=p.seed),
-            "LinTS": lambda p: LinTS(p.actions, noise_variance=p.noise_variance, seed=p.seed),
-            "LinUCB": lambda p: LinUCB(p.actions, noise_variance=p.noise_variance),
-        },
+        {"LinearIDS": maker(LinearIDS), "LinTS": maker(LinTS), "LinUCB": maker(LinUCB)},
         horizon,
         trials,
         seed,

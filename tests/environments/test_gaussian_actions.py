@@ -23,6 +23,8 @@ def test_theta_is_sparse_of_unit_norm_and_uniform_over_supports() -> None:
     np.testing.assert_allclose(np.linalg.norm(thetas, axis=1), 1.0)
     assert_means_agree((thetas != 0).mean(axis=0), np.full(6, 1 / 3), np.full(6, np.sqrt(2 / 9 / 3000)))
     assert_means_agree(thetas.mean(axis=0), np.zeros(6), np.full(6, np.sqrt(1 / 6 / 3000)))
+    with pytest.raises(AssertionError, match="z-score"):  # planted: coordinates that are positive alone
+        assert_means_agree(np.abs(thetas).mean(axis=0), np.zeros(6), np.full(6, np.sqrt(1 / 6 / 3000)))
 
 
 def test_same_seed_same_instance() -> None:

@@ -7,12 +7,7 @@ from sparsebandits.randomness import IndexedNormals, child
 environment = sb.GaussianActions(dimension=6, sparsity=2, n_actions=15)
 
 
-def lin_ts(problem: sb.Problem) -> sb.Policy:
-    return sb.LinTS(problem.actions, noise_variance=problem.noise_variance, seed=problem.seed)
-
-
-def lin_ucb(problem: sb.Problem) -> sb.Policy:
-    return sb.LinUCB(problem.actions, noise_variance=problem.noise_variance)
+lin_ts, lin_ucb = sb.maker(sb.LinTS), sb.maker(sb.LinUCB)
 
 
 def test_regret_comes_from_true_means() -> None:
@@ -40,6 +35,13 @@ def test_same_seed_same_bytes_other_seed_others() -> None:
     first, again, other = (sb.simulate(lin_ts, instance, 30, seed=s) for s in (1, 1, 2))
     assert first.rewards.tobytes() == again.rewards.tobytes()
     assert first.rewards.tobytes() != other.rewards.tobytes()
+
+
+def test_a_maker_passes_what_may_be_known_and_settings_win() -> None:
+    problem = sb.Problem(np.eye(3), 0.7, 10, np.random.SeedSequence(0))
+    assert sb.maker(sb.LinTS)(problem).arguments["noise_variance"] == 0.7
+    told = sb.maker(sb.LinUCB, noise_variance=2.0, width=0.5)(problem)
+    assert (told.arguments["noise_variance"], told.arguments["width"]) == (2.0, 0.5)
 
 
 def test_a_policy_is_not_shown_the_truth() -> None:

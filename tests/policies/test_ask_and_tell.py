@@ -30,20 +30,22 @@ def test_same_seed_same_decisions(make: Maker) -> None:
     assert play(make(some_actions(), seed=5), 30) == play(make(some_actions(), seed=5), 30)
 
 
-@every_policy
-def test_it_learns(make: Maker) -> None:
-    """After 400 rounds of an easy problem every policy plays the best action most of the time."""
-    actions = np.eye(4)
-    policy = make(actions, noise_variance=0.1, seed=0)
+def late_share_of_best(policy: sb.Policy, sign: float) -> float:
+    """Share of the last 100 of 400 rounds in which the best action is played; rewards come multiplied by ``sign``."""
     rng = np.random.default_rng(0)
     means = np.array([0.1, 0.9, 0.3, 0.2])
-    late = []
-    for t in range(400):
+    played = []
+    for _ in range(400):
         decision = policy.ask()
-        policy.tell(decision, means[decision.action] + 0.3 * rng.standard_normal())
-        if t >= 300:
-            late.append(decision.action)
-    assert np.mean(np.array(late) == 1) > 0.8
+        policy.tell(decision, sign * (means[decision.action] + 0.3 * rng.standard_normal()))
+        played.append(decision.action)
+    return float(np.mean(np.array(played[300:]) == 1))
+
+
+@every_policy
+def test_it_learns(make: Maker) -> None:
+    assert late_share_of_best(make(np.eye(4), noise_variance=0.1, seed=0), 1.0) > 0.8
+    assert late_share_of_best(make(np.eye(4), noise_variance=0.1, seed=0), -1.0) < 0.2, "planted: the wrong sign"
 
 
 @every_policy

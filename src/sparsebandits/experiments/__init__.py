@@ -2,6 +2,6 @@
 
 from sparsebandits.experiments.comparison import Result
 from sparsebandits.experiments.experiment import Experiment
-from sparsebandits.experiments.simulate import PolicyMaker, Problem, Trace, simulate
+from sparsebandits.experiments.simulate import PolicyMaker, Problem, Trace, maker, simulate
 
-__all__ = ["Experiment", "PolicyMaker", "Problem", "Result", "Trace", "simulate"]
+__all__ = ["Experiment", "PolicyMaker", "Problem", "Result", "Trace", "maker", "simulate"]

@@ -26,10 +26,10 @@ class Experiment:
     Trial i depends on ``(seed, i)`` alone: its instance, its noise, and each policy's coin flips. So every policy
     meets the same worlds, and any number of workers gives the same numbers.
 
-    >>> from sparsebandits import GaussianActions, LinUCB
+    >>> from sparsebandits import GaussianActions, LinUCB, maker
     >>> result = Experiment(
     ...     environment=GaussianActions(dimension=5, sparsity=2, n_actions=10),
-    ...     policies={f"LinUCB {w}": lambda p, w=w: LinUCB(p.actions, width=w) for w in (0.5, 1.0)},
+    ...     policies={f"LinUCB {width}": maker(LinUCB, width=width) for width in (0.5, 1.0)},
     ...     horizon=30, trials=4, seed=0,
     ... ).run()
     >>> result.regret["LinUCB 0.5"].shape

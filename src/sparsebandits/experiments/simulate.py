@@ -1,9 +1,10 @@
 """Play a policy against an instance: the only place that closes the loop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -30,6 +31,19 @@ class Problem:
 PolicyMaker: TypeAlias = Callable[[Problem], Policy]
 
 
+def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
+    """Return a maker that gives ``policy`` the problem's actions, noise variance and seed, and these settings.
+
+    >>> from sparsebandits import LinUCB
+    >>> make_policy = maker(LinUCB, width=1.5)
+    """
+    return partial(_make, policy, settings)
+
+
+def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: Problem) -> Policy:
+    return policy(problem.actions, **{"noise_variance": problem.noise_variance, "seed": problem.seed, **settings})
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """What happened, round by round; each array has one entry a round."""
@@ -46,7 +60,7 @@ def simulate(make_policy: PolicyMaker, instance: Instance, horizon: int, seed: S
 
     Parameters
     ----------
-    make_policy : makes a policy from the :class:`Problem`, which holds all that it may know
+    make_policy : makes a policy from the :class:`Problem`, which holds all that it may know; see :func:`maker`
     instance : the truth
     horizon : number of rounds
     seed : of the trial; noise depends on seed, round and action alone, so policies that are simulated with the
@@ -55,7 +69,7 @@ def simulate(make_policy: PolicyMaker, instance: Instance, horizon: int, seed: S
     >>> import numpy as np
     >>> from sparsebandits import GaussianActions, LinTS
     >>> instance = GaussianActions(dimension=5, sparsity=2, n_actions=10).sample(seed=0)
-    >>> trace = simulate(lambda problem: LinTS(problem.actions, seed=problem.seed), instance, horizon=20, seed=0)
+    >>> trace = simulate(maker(LinTS), instance, horizon=20, seed=0)
     >>> trace.regret.shape, bool((np.diff(trace.regret) >= 0).all())
     ((20,), True)
     """

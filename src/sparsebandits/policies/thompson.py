@@ -73,7 +73,7 @@ class LinTS(Policy):
         prior: GaussianPrior | None = None,
         noise_variance: float = 1.0,
         inflation: float = 1.0,
-        probability_draws: int = 200,
+        probability_draws: int = 100,
         seed: Seed = None,
     ) -> None:
         available = ActionSet.of(actions)

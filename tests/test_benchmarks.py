@@ -1,0 +1,27 @@
+"""The benchmarks start and print their page; their figures are not judged here."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(*arguments: str) -> str:
+    answer = subprocess.run(
+        [sys.executable, "-m", *arguments], capture_output=True, text=True, check=True, cwd=ROOT, timeout=120
+    )
+    return answer.stdout
+
+
+def test_decisions(tmp_path: Path) -> None:
+    page = run("benchmarks.decisions", "--rounds", "5", "--repeats", "1", "--json", str(tmp_path / "page.json"))
+    assert "LinearIDS, 10,000 draws" in page
+    assert "not installed" in page, "peers belong into the benchmark environment alone"
+    assert json.loads((tmp_path / "page.json").read_text())
+
+
+def test_defaults() -> None:
+    page = run("benchmarks.defaults", "--trials", "2", "--horizon", "5", "--dimensions", "10")
+    assert "LinUCB confidence radius" in page
