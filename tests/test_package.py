@@ -54,3 +54,14 @@ def test_examples_run_and_print_what_they_say(document: str, tmp_path: Path, mon
             exec(compile(code, document, "exec"), names)
         if expected is not None:
             assert printed.getvalue().split() == expected.split()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("*.md"))]
+    + [path.relative_to(ROOT).as_posix() for path in sorted((*ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")))],
+)
+def test_links_lead_somewhere(document: str) -> None:
+    page = ROOT / document
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-KINDS = {"b": "booleans", "O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}
+KINDS = {"O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}
 
 LARGEST = 1e50
 """Largest magnitude of a feature, a reward or a variance: products of a few of them stay finite."""
@@ -90,7 +90,7 @@ def check_array(name: str, value: object, ndim: int | None = None) -> FloatArray
         raw = np.asarray(value)
     except ValueError:
         raise ValueError(f"{name}: expected rows of equal length, got {shown(value)}") from None
-    if raw.dtype.kind not in "fiu":
+    if raw.dtype.kind not in "fiub":
         try:  # a table whose columns are of several numeric kinds arrives as objects
             if raw.dtype.kind != "O":
                 raise TypeError

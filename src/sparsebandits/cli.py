@@ -43,19 +43,19 @@ def demo(
     actions: Annotated[int, typer.Option(help="Actions to choose from.")] = 200,
     horizon: Annotated[int, typer.Option(help="Rounds of a trial.")] = 500,
     trials: Annotated[int, typer.Option(help="Instances that every policy is tried on.")] = 40,
-    workers: Annotated[int, typer.Option(help="Processes; 0 is one for each core.")] = 0,
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 is one for each core.")] = 0,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     out: Annotated[Path, typer.Option(help="Directory for the figure.")] = Path("out/demo"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
     """Compare the policies on random sparse problems: a table, and a plot of regret over time."""
-    from sparsebandits import Experiment, GaussianActions, LinearIDS, LinTS, LinUCB, maker
+    from sparsebandits import Experiment, GaussianActions, LinearIDS, LinTS, LinUCB
     from sparsebandits.experiments.progress import shown_progress
 
     environment = GaussianActions(dimension, sparsity, n_actions=actions)
     experiment = Experiment(
         environment,
-        {"LinearIDS": maker(LinearIDS), "LinTS": maker(LinTS), "LinUCB": maker(LinUCB)},
+        {"LinearIDS": LinearIDS, "LinTS": LinTS, "LinUCB": LinUCB},
         horizon,
         trials,
         seed,

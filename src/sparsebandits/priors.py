@@ -1,25 +1,38 @@
-"""Prior distributions of θ: densities and draws, nothing of data. Frozen, so that they can be shared."""
+"""Prior distributions of θ and of the noise: densities, moments and draws, nothing of data. Frozen, to be shared.
+
+The spike-and-slab family of Hao, Lattimore and Deng (2021, §6.1): Mitchell and Beauchamp (1988) for the point mass,
+George and McCulloch (1993) for the Gaussian spike, Ročková and George (2018) for the Laplace spike.
+
+    γ_j ~ Bernoulli(β),   θ_j | γ_j = 1 ~ slab N(m_j, V_j),   θ_j | γ_j = 0 ~ spike around zero.
+"""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 
-from sparsebandits.checks import LARGEST, FloatArray, check_array, check_vector, shown
+from sparsebandits.checks import LARGEST, FloatArray, check_array, check_positive, check_vector, shown
 
 
-def check_per_coordinate(name: str, value: object, positive: bool) -> float | FloatArray:
-    """Require one number for all coordinates, or a vector with one for each."""
+def check_per_coordinate(name: str, value: object, low: float, high: float = LARGEST) -> float | FloatArray:
+    """Require one number for all coordinates, or a vector with one for each, in ``[low, high]``."""
     array = check_array(name, value)
     if array.ndim > 1 or array.size == 0:
         raise ValueError(f"{name}: expected one number or one a coordinate, got shape {array.shape}")
-    if positive and not (array >= 1 / LARGEST).all():
-        raise ValueError(f"{name}: expected positive numbers (at least {1 / LARGEST:g}), got {shown(value)}")
+    if not ((array >= low) & (array <= high)).all():
+        raise ValueError(f"{name}: expected numbers from {low:g} to {high:g}, got {shown(value)}")
     if array.ndim == 0:
         return float(array)
     array = array.copy()
     array.flags.writeable = False
     return array
+
+
+def spread(name: str, value: float | FloatArray, dimension: int) -> FloatArray:
+    """Return one number a coordinate; refuse a prior that was made for another dimension."""
+    return check_vector(f"prior.{name}", np.full(dimension, value) if np.ndim(value) == 0 else value, dimension)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +47,170 @@ class GaussianPrior:
     mean: Any = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variance", check_per_coordinate("variance", self.variance, positive=True))
-        object.__setattr__(self, "mean", check_per_coordinate("mean", self.mean, positive=False))
+        object.__setattr__(self, "variance", check_per_coordinate("variance", self.variance, 1 / LARGEST))
+        object.__setattr__(self, "mean", check_per_coordinate("mean", self.mean, -LARGEST))
 
     def moments(self, dimension: int) -> tuple[FloatArray, FloatArray]:
-        """Return mean ``(d,)`` and variance ``(d,)``; refuse a prior that was made for another dimension."""
-        vectors = []
-        for name, value in (("mean", self.mean), ("variance", self.variance)):
-            given = np.full(dimension, value) if np.ndim(value) == 0 else value
-            vectors.append(check_vector(f"prior.{name}", given, dimension))
-        return vectors[0], vectors[1]
+        """Return mean ``(d,)`` and variance ``(d,)``."""
+        return spread("mean", self.mean, dimension), spread("variance", self.variance, dimension)
+
+
+@dataclass(frozen=True)
+class PointMass:
+    """A spike of all mass at zero: excluded coordinates are exactly zero."""
+
+
+@dataclass(frozen=True)
+class GaussianSpike:
+    """A spike N(0, variance), much narrower than the slab."""
+
+    variance: float
+
+    def __post_init__(self) -> None:
+        check_positive("variance", self.variance)
+
+
+@dataclass(frozen=True)
+class LaplaceSpike:
+    """A spike with density exp(−|θ| / scale) / (2 scale), the paper's."""
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        check_positive("scale", self.scale)
+
+
+Spike: TypeAlias = PointMass | GaussianSpike | LaplaceSpike
+
+
+@dataclass(frozen=True)
+class BetaInclusion:
+    """β ~ Beta(a, b): the share of coordinates that matter is not known, but learnt.
+
+    >>> BetaInclusion(1, 9).mean
+    0.1
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("a", self.a)
+        check_positive("b", self.b)
+
+    @property
+    def mean(self) -> float:
+        """E β."""
+        return self.a / (self.a + self.b)
+
+
+@dataclass(frozen=True)
+class InverseGammaNoise:
+    """σ² ~ inverse gamma(shape, scale): the noise variance is not known, but learnt.
+
+    The paper's remark has IG(ν/2, νλ/2) with ν = λ = 1, which is ``InverseGammaNoise(0.5, 0.5)``.
+    """
+
+    shape: float = 0.5
+    scale: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_positive("shape", self.shape)
+        check_positive("scale", self.scale)
+
+    def sample(self, rng: Generator, size: int) -> FloatArray:
+        """Return draws of σ², shape ``(size,)``."""
+        return self.scale / rng.standard_gamma(self.shape, size)
+
+
+Noise: TypeAlias = float | InverseGammaNoise
+
+
+def check_noise(noise_variance: object) -> Noise:
+    """Require a positive number or an :class:`InverseGammaNoise`."""
+    if isinstance(noise_variance, InverseGammaNoise):
+        return noise_variance
+    return check_positive("noise_variance", noise_variance)
+
+
+@dataclass(frozen=True, eq=False)
+class SpikeSlab:
+    """Spike-and-slab prior: each coordinate matters with probability ``inclusion``.
+
+    Parameters
+    ----------
+    inclusion : probability of the slab, one number or one a coordinate (0 and 1 allowed), or a
+        :class:`BetaInclusion`
+    slab_variance : of the coordinates that matter, one number or one a coordinate
+    slab_mean : likewise
+    spike : distribution of the others: :class:`PointMass`, :class:`LaplaceSpike` or :class:`GaussianSpike`
+
+    >>> SpikeSlab(inclusion=0.1, slab_variance=0.25)
+    SpikeSlab(inclusion=0.1, slab_variance=0.25, slab_mean=0.0, spike=PointMass())
+    """
+
+    inclusion: Any
+    slab_variance: Any
+    slab_mean: Any = 0.0
+    spike: Spike = PointMass()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.inclusion, BetaInclusion):
+            object.__setattr__(self, "inclusion", check_per_coordinate("inclusion", self.inclusion, 0.0, 1.0))
+        object.__setattr__(
+            self, "slab_variance", check_per_coordinate("slab_variance", self.slab_variance, 1 / LARGEST)
+        )
+        object.__setattr__(self, "slab_mean", check_per_coordinate("slab_mean", self.slab_mean, -LARGEST))
+        if not isinstance(self.spike, Spike):
+            raise TypeError(f"spike: expected PointMass, LaplaceSpike or GaussianSpike, got {shown(self.spike)}")
+
+    @classmethod
+    def from_paper(cls, beta: float, lambda0: float, lambda1: float, noise_variance: float) -> "SpikeSlab":
+        """Return the paper's prior: spike Laplace(σλ₀), slab N(0, σ²λ₁), inclusion β.
+
+        >>> SpikeSlab.from_paper(beta=0.1, lambda0=0.05, lambda1=4.0, noise_variance=0.25)
+        SpikeSlab(inclusion=0.1, slab_variance=1.0, slab_mean=0.0, spike=LaplaceSpike(scale=0.025))
+        """
+        variance = check_positive("noise_variance", noise_variance)
+        scale = float(np.sqrt(variance)) * check_positive("lambda0", lambda0)
+        return cls(beta, variance * check_positive("lambda1", lambda1), spike=LaplaceSpike(scale))
+
+    def slab(self, dimension: int) -> tuple[FloatArray, FloatArray]:
+        """Return mean ``(d,)`` and variance ``(d,)`` of the slab."""
+        return spread("slab_mean", self.slab_mean, dimension), spread("slab_variance", self.slab_variance, dimension)
+
+    def inclusions(self, dimension: int) -> FloatArray:
+        """Return E β of each coordinate, shape ``(d,)``."""
+        value = self.inclusion.mean if isinstance(self.inclusion, BetaInclusion) else self.inclusion
+        return spread("inclusion", value, dimension)
+
+    def sample(self, rng: Generator, size: int, dimension: int) -> tuple[FloatArray, NDArray[np.bool_], FloatArray]:
+        """Return prior draws of θ, of γ and of the inclusion β, each of shape ``(size, d)``."""
+        probability = np.broadcast_to(self.inclusions(dimension), (size, dimension))
+        if isinstance(self.inclusion, BetaInclusion):
+            beta = rng.beta(self.inclusion.a, self.inclusion.b, size)
+            probability = np.broadcast_to(beta[:, np.newaxis], (size, dimension))
+        included = rng.random((size, dimension)) < probability
+        mean, variance = self.slab(dimension)
+        theta = mean + np.sqrt(variance) * rng.standard_normal((size, dimension))
+        outside = ~included
+        if isinstance(self.spike, PointMass):
+            theta[outside] = 0.0
+        elif isinstance(self.spike, GaussianSpike):
+            theta[outside] = np.sqrt(self.spike.variance) * rng.standard_normal(int(outside.sum()))
+        else:
+            theta[outside] = rng.laplace(scale=self.spike.scale, size=int(outside.sum()))
+        return theta, included, np.asarray(probability)
+
+    def inclusion_given(self, theta: FloatArray, inclusion: FloatArray) -> FloatArray:
+        """Return P(γ_j = 1 | θ_j, β), the paper's ν, for θ and β of equal or broadcast shape ``(…, d)``."""
+        if isinstance(self.spike, PointMass):
+            return np.where(theta != 0, 1.0, np.where(inclusion == 1, 1.0, 0.0))
+        mean, variance = self.slab(theta.shape[-1])
+        log_slab = -0.5 * (np.log(2 * np.pi * variance) + (theta - mean) ** 2 / variance)
+        if isinstance(self.spike, GaussianSpike):
+            log_spike = -0.5 * (np.log(2 * np.pi * self.spike.variance) + theta**2 / self.spike.variance)
+        else:
+            log_spike = -np.abs(theta) / self.spike.scale - np.log(2 * self.spike.scale)
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.asarray(1.0 / (1.0 + (1.0 - inclusion) / inclusion * np.exp(log_spike - log_slab)))

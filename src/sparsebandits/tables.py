@@ -12,7 +12,7 @@ def formatted(cell: Cell) -> str:
     if cell is None or cell != cell:  # NaN
         return "–"
     if isinstance(cell, float):
-        return f"{cell:.4g}"
+        return f"{cell:.0f}" if 1000 <= abs(cell) < 1e9 else f"{cell:.4g}"
     return str(cell)
 
 
@@ -43,8 +43,9 @@ class Table:
         return "\n".join(lines)
 
     def to_dicts(self) -> list[Mapping[str, Cell]]:
-        """Return one dict a row."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        """Return one dict a row; what is not a number (NaN) becomes None, as JSON wants it."""
+        rows = ([None if cell != cell else cell for cell in row] for row in self.rows)
+        return [dict(zip(self.columns, row, strict=True)) for row in rows]
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame (pandas has to be installed)."""

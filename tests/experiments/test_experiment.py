@@ -1,13 +1,14 @@
 """Trials in parallel give the same bytes, and what is concluded from them is right."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import sparsebandits as sb
-from sparsebandits.experiments.comparison import mean_interval
+from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.progress import shown_progress
 from tests.experiments.test_simulate import environment, lin_ts, lin_ucb
 
@@ -63,8 +64,10 @@ def test_table_and_comparison() -> None:
     assert row["wins"] == "3 of 4"
     assert "A" in str(result.table())
     assert list(result.table().to_pandas().columns) == list(result.table().columns)
-    with pytest.raises(ValueError, match="name: expected one of A, B, got 'C'"):
+    with pytest.raises(ValueError, match="baseline: expected one of A, B, got 'C'"):
         result.compare("C")
+    with pytest.raises(ValueError, match="name: expected one of A, B, got 'C'"):
+        result.final("C")
 
 
 def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
@@ -74,9 +77,9 @@ def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
     for _ in range(300):
         values = rng.gamma(2.0, size=60)
         low, high = mean_interval(values)
-        covered += low <= 2.0 <= high
+        covered += bool(low <= 2.0 <= high)
         quarter = (high - low) / 4
-        narrow += low + quarter <= 2.0 <= high - quarter
+        narrow += bool(low + quarter <= 2.0 <= high - quarter)
     assert 0.90 <= covered / 300 <= 0.98
     assert narrow / 300 < 0.90
     assert stats.binomtest(covered, 300, 0.95).pvalue > 1e-5
@@ -84,16 +87,24 @@ def test_intervals_cover_the_mean_as_often_as_they_say() -> None:
 
 def test_intervals_of_little_data() -> None:
     assert np.isnan(mean_interval(np.array([3.0]))).all()
-    assert mean_interval(np.array([3.0, 3.0])) == (3.0, 3.0)
+    np.testing.assert_array_equal(mean_interval(np.array([3.0, 3.0])), (3.0, 3.0))
     low, high = mean_interval(np.array([1.0, 2.0]))
     assert 1.0 <= low <= high <= 2.0
+    columns = np.array([[1.0, 5.0, 2.0], [2.0, 5.0, 4.0], [4.0, 5.0, 8.0]])
+    together = mean_interval(columns)
+    for j in range(3):
+        np.testing.assert_array_equal([end[j] for end in together], mean_interval(columns[:, j]))
     assert "–" in str(fake({"A": [1.0]}).table())
 
 
 @pytest.mark.parametrize("name", ["regret.png", "regret.svg", "deep/er/regret.pdf"])
 def test_plots(name: str, tmp_path: Path) -> None:
-    fake({"A": [1.0, 2.0], "B": [2.0, 4.0]}).plot(tmp_path / name, "title")
-    assert (tmp_path / name).stat().st_size > 1000
+    content = []
+    for _ in range(2):
+        fake({"A": [1.0, 2.0], "B": [2.0, 4.0]}).plot(tmp_path / name, "title")
+        content.append((tmp_path / name).read_bytes())
+    assert len(content[0]) > 1000
+    assert content[0] == content[1], "the same curves give the same bytes"
 
 
 def test_plain_progress_lines(capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,6 +116,19 @@ def test_plain_progress_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[-1].startswith("trials: 30 of 30,")
 
 
-def test_no_policies() -> None:
-    with pytest.raises(ValueError, match="policies: expected at least one"):
-        sb.Experiment(environment, {}, 10, 10)
+def test_what_is_no_experiment() -> None:
+    nothing: Any = ({}, [sb.LinTS])
+    for policies in nothing:
+        with pytest.raises(ValueError, match="policies: expected at least one"):
+            sb.Experiment(environment, policies, 10, 10)
+    with pytest.raises(TypeError, match=r"policies\['a'\]: expected a policy class or a function"):
+        sb.Experiment(environment, {"a": 3}, 10, 10)  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="environment: expected one with sample"):
+        sb.Experiment(3, {"a": sb.LinTS}, 10, 10)  # type: ignore[arg-type]
+
+
+def test_a_policy_class_is_its_own_maker() -> None:
+    by_class, by_maker = (
+        sb.Experiment(environment, {"a": make}, 20, 2).run().regret["a"] for make in (sb.LinTS, sb.maker(sb.LinTS))
+    )
+    assert by_class.tobytes() == by_maker.tobytes()

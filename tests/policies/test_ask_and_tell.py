@@ -77,6 +77,7 @@ def test_telling_again(make: Maker) -> None:
     policy.tell(decision, 0.5)
     policy.tell(decision.id, 0.5)
     policy.tell([decision, decision], [0.5, 0.5])
+    policy.tell((one for one in [decision]), (one for one in [0.5]))
     assert fingerprint(policy) == before
     for told, reward, message in (
         (decision, 0.6, r"reward: decision 0 was told 0\.5 before, got 0\.6 now"),
@@ -185,6 +186,31 @@ def test_tables_with_other_things_than_numbers_are_refused_by_column() -> None:
     np.testing.assert_array_equal(sb.LinTS(mixed).actions.features, [[1.0, 1.0], [2.0, 2.0]])
 
 
+@every_policy
+def test_columns_are_matched_by_name(make: Maker) -> None:
+    frame = pd.DataFrame(some_actions(), columns=["price", "size", "age"])
+    policy = make(frame, seed=0)
+    other = pd.DataFrame(some_actions(seed=3), columns=["price", "size", "age"])
+    straight, turned = policy.ask(other), policy.ask(other[["age", "price", "size"]])
+    for decision in (straight, turned):
+        np.testing.assert_array_equal(decision.features, other.to_numpy()[decision.action])
+    before = fingerprint(policy)
+    for wrong in (other.rename(columns={"price": "weight"}), other[["price", "size"]], other.assign(more=1.0)):
+        with pytest.raises(ValueError, match="actions: expected the columns"):
+            policy.ask(wrong)
+    with pytest.raises(ValueError, match="actions: expected columns with names of their own"):
+        policy.ask(pd.DataFrame(np.ones((2, 3)), columns=["price", "price", "age"]))
+    assert fingerprint(policy) == before
+
+
+def test_true_and_false_are_one_and_zero() -> None:
+    flags = pd.DataFrame({"price": [1.0, 2.0], "sale": [True, False]})
+    policy, same = sb.LinUCB(flags, seed=0), sb.LinUCB(flags.astype(float), seed=0)
+    policy.tell(policy.ask(), True)
+    same.tell(same.ask(), 1.0)
+    assert fingerprint(policy) == fingerprint(same)
+
+
 def test_the_users_array_is_copied() -> None:
     actions = some_actions()
     policy = sb.LinTS(actions, seed=0)
@@ -195,5 +221,11 @@ def test_the_users_array_is_copied() -> None:
 def test_repr_names_the_settings() -> None:
     assert repr(sb.LinUCB(np.eye(3), width=1.5)) == (
         "LinUCB(3 actions of 3 features, prior=GaussianPrior(variance=0.3333333333333333, mean=0.0), "
-        "noise_variance=1.0, width=1.5)"
+        "noise_variance=1.0, width=1.5; 0 asked, 0 pending)"
+    )
+    named = sb.LinUCB(pd.DataFrame(np.eye(2), index=["a", "b"]))
+    assert repr(named.ask()) == "Decision(id=0, action=0, label='a', probability=1)"
+    assert repr(sb.LinTS(np.eye(1)).ask()) == "Decision(id=0, action=0, probability=1 (estimated from 101 draws))"
+    assert repr(sb.Conjugate(sb.GaussianPrior(), 2)) == (
+        "Conjugate(2 features, 0 observations, noise_variance=1, n_draws=10000)"
     )

@@ -170,7 +170,7 @@ def test_projections_agree_with_the_covariance() -> None:
 
 
 def test_other_priors_are_refused() -> None:
-    with pytest.raises(TypeError, match=r"prior: Conjugate serves a GaussianPrior, got 1\.0"):
+    with pytest.raises(TypeError, match=r"prior: expected a GaussianPrior, got 1\.0"):
         Conjugate(1.0, 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"prior\.variance: expected shape \(3,\), got \(2,\)"):
         Conjugate(GaussianPrior([1.0, 2.0]), 3)

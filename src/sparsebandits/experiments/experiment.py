@@ -1,6 +1,9 @@
 """Many trials of several policies on the same worlds, in parallel processes."""
 
-from collections.abc import Callable, Iterable, Mapping
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -9,10 +12,11 @@ from joblib import Parallel, delayed, parallel_config
 from numpy.random import SeedSequence
 from threadpoolctl import threadpool_limits
 
-from sparsebandits.checks import FloatArray, check_count
+from sparsebandits.checks import FloatArray, check_count, shown
 from sparsebandits.environments import Environment
 from sparsebandits.experiments.comparison import Result
-from sparsebandits.experiments.simulate import INSTANCE_STREAM, PolicyMaker, simulate
+from sparsebandits.experiments.simulate import INSTANCE_STREAM, PolicyMaker, check_maker, simulate
+from sparsebandits.policies import Policy
 from sparsebandits.randomness import child
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -37,7 +41,7 @@ class Experiment:
     """
 
     environment: Environment
-    policies: Mapping[str, PolicyMaker]
+    policies: Mapping[str, PolicyMaker | type[Policy]]
     horizon: int
     trials: int
     seed: int = 0
@@ -46,8 +50,12 @@ class Experiment:
         check_count("horizon", self.horizon)
         check_count("trials", self.trials)
         check_count("seed", self.seed, least=0)
-        if not self.policies:
-            raise ValueError("policies: expected at least one policy, got none")
+        if not hasattr(self.environment, "sample"):
+            raise TypeError(f"environment: expected one with sample(seed), got {shown(self.environment)}")
+        if not isinstance(self.policies, Mapping) or not self.policies:
+            raise ValueError(f"policies: expected at least one policy by name, in a dict, got {shown(self.policies)}")
+        for name, make_policy in self.policies.items():
+            check_maker(f"policies[{name!r}]", make_policy)
 
     def run(self, workers: int = 1, progress: Progress | None = None) -> Result:
         """Run all trials on ``workers`` processes, with one BLAS thread each."""
@@ -64,7 +72,7 @@ class Experiment:
     def _outcomes(self, jobs: list[tuple[str, int]], workers: int) -> Iterable[tuple[str, int, FloatArray, float]]:
         if workers == 1:
             return (self._trial(name, trial) for name, trial in jobs)
-        with parallel_config("loky", n_jobs=workers, inner_max_num_threads=1):
+        with parallel_config("loky", n_jobs=workers, inner_max_num_threads=1), _children_that_leave_interrupts_to_us():
             parallel = Parallel(return_as="generator_unordered", batch_size=1)
             outcomes: Iterable[tuple[str, int, FloatArray, float]] = parallel(
                 delayed(self._trial)(name, trial) for name, trial in jobs
@@ -77,3 +85,16 @@ class Experiment:
             instance = self.environment.sample(child(seed, INSTANCE_STREAM))
             trace = simulate(self.policies[name], instance, self.horizon, seed)
         return name, trial, trace.regret, float(trace.seconds.mean())
+
+
+@contextmanager
+def _children_that_leave_interrupts_to_us() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C, which a terminal sends to all; each would answer with a traceback."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set this
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited by what is started now
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -40,6 +40,15 @@ def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
     return partial(_make, policy, settings)
 
 
+def check_maker(name: str, value: object) -> PolicyMaker:
+    """Require a function of a :class:`Problem`, or a policy class, which :func:`maker` makes into one."""
+    if isinstance(value, type) and issubclass(value, Policy):
+        return maker(value)
+    if not callable(value):
+        raise TypeError(f"{name}: expected a policy class or a function of a Problem, got {shown(value)}")
+    return value
+
+
 def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: Problem) -> Policy:
     return policy(problem.actions, **{"noise_variance": problem.noise_variance, "seed": problem.seed, **settings})
 
@@ -55,12 +64,13 @@ class Trace:
     seconds: FloatArray  # spent in ask and tell
 
 
-def simulate(make_policy: PolicyMaker, instance: Instance, horizon: int, seed: Seed = 0) -> Trace:
+def simulate(make_policy: PolicyMaker | type[Policy], instance: Instance, horizon: int, seed: Seed = 0) -> Trace:
     """Play ``horizon`` rounds.
 
     Parameters
     ----------
-    make_policy : makes a policy from the :class:`Problem`, which holds all that it may know; see :func:`maker`
+    make_policy : a policy class, or a function that makes a policy from the :class:`Problem`, which holds all that
+        it may know; see :func:`maker`
     instance : the truth
     horizon : number of rounds
     seed : of the trial; noise depends on seed, round and action alone, so policies that are simulated with the
@@ -69,14 +79,13 @@ def simulate(make_policy: PolicyMaker, instance: Instance, horizon: int, seed: S
     >>> import numpy as np
     >>> from sparsebandits import GaussianActions, LinTS
     >>> instance = GaussianActions(dimension=5, sparsity=2, n_actions=10).sample(seed=0)
-    >>> trace = simulate(maker(LinTS), instance, horizon=20, seed=0)
+    >>> trace = simulate(LinTS, instance, horizon=20, seed=0)
     >>> trace.regret.shape, bool((np.diff(trace.regret) >= 0).all())
     ((20,), True)
     """
     if not isinstance(instance, Instance):
         raise TypeError(f"instance: expected an Instance, got {shown(instance)}")
-    if not callable(make_policy):
-        raise TypeError(f"make_policy: expected a function of a Problem, got {shown(make_policy)}")
+    make_policy = check_maker("make_policy", make_policy)
     rounds = check_count("horizon", horizon)
     policy = make_policy(Problem(instance.actions, instance.noise_variance, rounds, child(seed, POLICY_STREAM)))
     noise = IndexedNormals(child(seed, NOISE_STREAM))

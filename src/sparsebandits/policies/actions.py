@@ -16,28 +16,40 @@ class ActionSet:
     feature_names: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, actions: object, dimension: int | None = None) -> "ActionSet":
+    def of(cls, actions: object) -> "ActionSet":
         """Check ``actions``, an array or a DataFrame of shape ``(K, d)``, and copy it."""
         if isinstance(actions, ActionSet):
-            check_matrix("actions", actions.features, columns=dimension)
             return actions
         table: Any = actions
-        labels: Sequence[Any] | None = None
-        names: Sequence[Any] | None = None
-        if hasattr(table, "columns") and hasattr(table, "to_numpy"):  # pandas and polars alike
-            names = list(table.columns)
-            for name in names:
-                if getattr(table[name].to_numpy(), "dtype", None).kind not in "fiu":  # type: ignore[union-attr]
-                    raise TypeError(f"actions: expected numbers in every column, got others in {shown(name)}")
-            if hasattr(table, "index"):
-                labels = list(table.index)
-            table = table.to_numpy()
-        features = check_matrix("actions", table, columns=dimension).copy()
-        return cls(
-            frozen(features),
-            None if labels is None else tuple(str(label) for label in labels),
-            None if names is None else tuple(str(name) for name in names),
-        )
+        if not (hasattr(table, "columns") and hasattr(table, "to_numpy")):  # pandas and polars have both
+            return cls(frozen(check_matrix("actions", table).copy()))
+        names = tuple(str(name) for name in table.columns)
+        if len(set(names)) < len(names):
+            raise ValueError(f"actions: expected columns with names of their own, got {shown(names)}")
+        for name in table.columns:
+            kind = getattr(table[name].to_numpy().dtype, "kind", "O")
+            if kind not in "fiub":
+                raise TypeError(f"actions: expected numbers in every column, got others in {shown(name)}")
+        labels = tuple(str(label) for label in table.index) if hasattr(table, "index") else None
+        return cls(frozen(check_matrix("actions", table.to_numpy()).copy()), labels, names)
+
+    def matched(self, actions: object) -> "ActionSet":
+        """Check another set, for the same features as this one: columns with names are matched by name."""
+        other = ActionSet.of(actions)
+        if self.feature_names is None or other.feature_names is None:
+            check_matrix("actions", other.features, columns=self.dimension)
+            return other
+        if other.feature_names == self.feature_names:
+            return other
+        missing = [name for name in self.feature_names if name not in other.feature_names]
+        unknown = [name for name in other.feature_names if name not in self.feature_names]
+        if missing or unknown:
+            raise ValueError(
+                f"actions: expected the columns {shown(self.feature_names)}, got a table without {missing} "
+                f"and with {unknown} besides"
+            )
+        order = [other.feature_names.index(name) for name in self.feature_names]
+        return ActionSet(frozen(other.features[:, order].copy()), other.labels, self.feature_names)
 
     def __len__(self) -> int:
         return len(self.features)
@@ -46,3 +58,8 @@ class ActionSet:
     def dimension(self) -> int:
         """Number of features d."""
         return int(self.features.shape[1])
+
+
+def named_rows(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...] | None:
+    """Return the names of some rows, if rows have names."""
+    return None if labels is None else tuple(labels[row] for row in rows)

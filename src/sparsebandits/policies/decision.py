@@ -1,12 +1,12 @@
 """A decision, the choice of a rule that it records, and the reasons behind it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from sparsebandits.checks import FloatArray, IntArray
-from sparsebandits.tables import Table
+from sparsebandits.tables import Table, formatted
 
 CANDIDATES = 8
 """Foremost actions that a decision remembers its reasons for."""
@@ -50,7 +50,7 @@ class Choice:
     probability_draws: int | None = None  # None: the probability is exact
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decision:
     """One answer of ``ask``. Keep it, or its ``id``, until the reward comes.
 
@@ -61,15 +61,22 @@ class Decision:
     features : that row, read-only
     probability : with which the policy chose this action
     probability_draws : None if that is exact, else the number of posterior draws it was estimated from
+    label : the row's name, if the actions came as a table with names, else its number
     """
 
     id: int
     action: int
-    features: FloatArray = field(repr=False)
+    features: FloatArray
     probability: float
     probability_draws: int | None
-    reasons: Reasons = field(repr=False)
-    labels: tuple[str, ...] | None = field(repr=False)  # of the candidates in ``reasons``, where actions have names
+    reasons: Reasons
+    labels: tuple[str, ...] | None  # of the candidates in ``reasons``, where actions have names
+    policy: str  # the class that made it
+
+    def __repr__(self) -> str:
+        name = "" if self.labels is None else f", label={self.label!r}"
+        how = "" if self.probability_draws is None else f" (estimated from {self.probability_draws} draws)"
+        return f"Decision(id={self.id}, action={self.action}{name}, probability={self.probability:.4g}{how})"
 
     @property
     def label(self) -> str:
@@ -82,7 +89,6 @@ class Explanation:
     """Why a decision was made. Print it to read it."""
 
     decision: Decision
-    policy: str
 
     @property
     def table(self) -> Table:
@@ -100,9 +106,9 @@ class Explanation:
         decision = self.decision
         how = "" if decision.probability_draws is None else f" (estimated from {decision.probability_draws} draws)"
         lines = [
-            f"{self.policy} chose action {decision.label} with probability {decision.probability:.3g}{how}; "
+            f"{decision.policy} chose action {decision.label} with probability {decision.probability:.3g}{how}; "
             f"it is decision {decision.id}.",
             str(self.table),
-            *(f"{name}: {value:.4g}" for name, value in decision.reasons.notes.items()),
+            *(f"{name}: {formatted(value)}" for name, value in decision.reasons.notes.items()),
         ]
         return "\n".join(lines)

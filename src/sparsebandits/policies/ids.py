@@ -52,8 +52,8 @@ class InformationDirected(PosteriorRule):
             "ratio": ratios(known.expected_regret, gain, self.exponent),
             "P(optimal)": known.optimal_probability,
         }
-        notes = {
-            "ratio of the choice": minimiser.ratio,
+        mixture = {"ratio of the mixture": minimiser.ratio} if self.selection == "randomised" else {}
+        notes = mixture | {
             "entropy of the optimal action (nats)": known.entropy,
             "effective draws": draws.effective_sample_size,
         }
@@ -73,8 +73,8 @@ class LinearIDS(Policy):
     noise_variance : variance of a reward around its mean
     n_draws : posterior draws from which regret and information are computed
     exponent : λ of the information ratio, at least 2
-    selection : "deterministic" minimises the ratio over actions, "randomised" over distributions (the published
-        algorithm); the default is the one with the smaller measured regret, see docs/measurements.md
+    selection : "deterministic" minimises the ratio over actions, as Hao et al. do, "randomised" over distributions,
+        as Russo and Van Roy do; the default has the smaller measured regret (docs/measurements.md)
     gain : "variance" or "mutual-information"
     seed : integer, SeedSequence, or None for fresh entropy
 

@@ -139,7 +139,7 @@ class LinUCB(Policy):
             width = check_number("width", width)
             if width < 0:
                 raise ValueError(f"width: expected a number of at least zero, got {width!r}")
-        posterior = Conjugate(prior, available.dimension, noise_variance, n_draws=1)
+        posterior = Conjugate(prior, available.dimension, noise_variance)
         rule = Optimism(posterior, width, float(np.min(prior.variance)))
         arguments = {"prior": prior, "noise_variance": posterior.noise_variance, "width": width}
         super().__init__(available, rule, arguments, seed)

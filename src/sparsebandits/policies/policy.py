@@ -7,13 +7,13 @@ ids or files. Each public policy is a thin constructor that puts a rule into a `
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.checks import FloatArray, check_count, check_number, frozen, shown
-from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.actions import ActionSet, named_rows
 from sparsebandits.policies.decision import Choice, Decision, Explanation, Reasons
 from sparsebandits.posteriors import Posterior
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
@@ -73,8 +73,8 @@ class Policy:
     seed : seed of the policy's own coin flips
     """
 
-    def __init__(self, actions: ActionSet, rule: Rule, arguments: Mapping[str, Any], seed: Seed = None) -> None:
-        self.actions = actions
+    def __init__(self, actions: object, rule: Rule, arguments: Mapping[str, Any], seed: Seed = None) -> None:
+        self.actions = ActionSet.of(actions)
         self.rule = rule
         self.arguments = dict(arguments)
         self._rng = stream(seed, POLICY_STREAM)
@@ -84,14 +84,15 @@ class Policy:
 
     def __repr__(self) -> str:
         settings = "".join(f", {name}={value!r}" for name, value in self.arguments.items())
-        return f"{type(self).__name__}({len(self.actions)} actions of {self.actions.dimension} features{settings})"
+        sizes = f"{len(self.actions)} actions of {self.actions.dimension} features"
+        return f"{type(self).__name__}({sizes}{settings}; {self._asked} asked, {len(self._pending)} pending)"
 
     def ask(self, actions: object = None) -> Decision:
         """Choose the next action, from ``actions`` if given (for this decision only), else from the policy's own.
 
         May be called again before any reward has come; what is still open is in :attr:`pending`.
         """
-        available = self.actions if actions is None else ActionSet.of(actions, dimension=self.actions.dimension)
+        available = self.actions if actions is None else self.actions.matched(actions)
         choice = self.rule.choose(available, self._rng)
         decision = Decision(
             id=self._asked,
@@ -100,7 +101,8 @@ class Policy:
             probability=choice.probability,
             probability_draws=choice.probability_draws,
             reasons=choice.reasons,
-            labels=available.labels and tuple(available.labels[a] for a in choice.reasons.candidates.tolist()),
+            labels=named_rows(available.labels, choice.reasons.candidates.tolist()),
+            policy=type(self).__name__,
         )
         if self._asked == len(self._rewards):
             self._rewards = np.concatenate((self._rewards, np.empty(self._asked)))
@@ -130,13 +132,16 @@ class Policy:
             self._learn(batch)
 
     def explain(self, decision: Told) -> Explanation:
-        """Return why a decision was made: what the policy knew of it and of its foremost rivals."""
+        """Return why a decision was made: what the policy knew of it and of its foremost rivals.
+
+        Pass the decision, or its id while it awaits its reward; afterwards the reasons live in the decision alone.
+        """
         if not isinstance(decision, Decision):
             number = self._known_id(decision)
             if number not in self._pending:
                 raise ValueError(f"decision: {number} has its reward already; pass the decision itself, not its id")
             decision = self._pending[number]
-        return Explanation(decision, type(self).__name__)
+        return Explanation(decision)
 
     @property
     def pending(self) -> tuple[Decision, ...]:
@@ -144,7 +149,7 @@ class Policy:
         return tuple(self._pending.values())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write :meth:`state` to a file, in one step; ``sparsebandits.load`` reads it."""
+        """Write :meth:`state` to a file in an existing directory, in one step; ``sparsebandits.load`` reads it."""
         write_atomically(path, pack(KIND, VERSION, self.state()))
 
     def state(self) -> dict[str, Any]:
@@ -178,6 +183,8 @@ class Policy:
 
     def _new_reward(self, decision: Told, reward: object) -> tuple[int, float] | None:
         """Return id and reward if they are news, nothing if they have been told; refuse contradictions."""
+        if isinstance(reward, bool | np.bool_):  # a click
+            reward = float(reward)
         number, value = self._known_id(decision), check_number("reward", reward)
         if number in self._pending:
             if isinstance(decision, Decision) and not _same(decision, self._pending[number]):
@@ -192,7 +199,8 @@ class Policy:
     def _as_batch(self, decision: object, reward: object) -> tuple[Sequence[Told], Sequence[object]]:
         if isinstance(decision, str | bytes | bool | float) or not isinstance(decision, Iterable):
             raise TypeError(f"decision: expected a decision, its id, or a sequence of them, got {shown(decision)}")
-        if isinstance(reward, str | bytes) or not isinstance(reward, Iterable) or np.ndim(cast(Any, reward)) == 0:
+        scalar = isinstance(reward, np.ndarray) and reward.ndim == 0
+        if isinstance(reward, str | bytes) or not isinstance(reward, Iterable) or scalar:
             raise TypeError(f"reward: expected as many rewards as decisions, got {shown(reward)}")
         decisions, rewards = list(decision), list(reward)
         if len(decisions) != len(rewards):
@@ -208,7 +216,8 @@ class Policy:
 
 
 def _same(one: Decision, other: Decision) -> bool:
-    return one is other or (one.action == other.action and bool(np.array_equal(one.features, other.features)))
+    same = one.policy == other.policy and one.action == other.action
+    return one is other or (same and bool(np.array_equal(one.features, other.features)))
 
 
 def encode(value: Any) -> Any:
@@ -229,6 +238,7 @@ def _decision_state(decision: Decision) -> dict[str, Any]:
         "probability": decision.probability,
         "probability_draws": decision.probability_draws,
         "labels": decision.labels,
+        "policy": decision.policy,
         "candidates": decision.reasons.candidates,
         "score": decision.reasons.score,
         "columns": dict(decision.reasons.columns),
@@ -244,5 +254,6 @@ def _restored_decision(saved: Mapping[str, Any]) -> Decision:
         probability=saved["probability"],
         probability_draws=saved["probability_draws"],
         reasons=Reasons(saved["candidates"], saved["score"], saved["columns"], saved["notes"]),
-        labels=saved["labels"] and tuple(saved["labels"]),
+        labels=None if saved["labels"] is None else tuple(saved["labels"]),
+        policy=saved["policy"],
     )

@@ -13,6 +13,7 @@ from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy, PosteriorRule
 from sparsebandits.posteriors import Conjugate, Draws, Posterior
+from sparsebandits.posteriors.conjugate import LEAST_DRAWS
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
 
@@ -78,7 +79,7 @@ class LinTS(Policy):
     ) -> None:
         available = ActionSet.of(actions)
         prior = GaussianPrior(1.0 / available.dimension) if prior is None else prior
-        draws = check_count("probability_draws", probability_draws)
+        draws = check_count("probability_draws", probability_draws, least=LEAST_DRAWS)
         posterior = Conjugate(prior, available.dimension, noise_variance, draws, child(seed, ENGINE_STREAM))
         rule = Thompson(posterior, inflation)
         arguments = {

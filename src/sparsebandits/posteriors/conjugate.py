@@ -28,6 +28,9 @@ from sparsebandits.randomness import Seed, generator_state, restore_generator, s
 BLOCK = 256
 """Draws that are made at a time."""
 
+LEAST_DRAWS = 10
+"""With fewer, the effective number could hardly halve, and stale draws would never be replaced."""
+
 CHECK_EVERY = 4096
 """Rank-one updates between two looks at the drift of S, which cost O(d³)."""
 
@@ -73,10 +76,10 @@ class Conjugate:
         seed: Seed = None,
     ) -> None:
         if not isinstance(prior, GaussianPrior):
-            raise TypeError(f"prior: Conjugate serves a GaussianPrior, got {shown(prior)}")
+            raise TypeError(f"prior: expected a GaussianPrior, got {shown(prior)}")
         self.dimension = check_count("dimension", dimension)
         self.noise_variance = check_positive("noise_variance", noise_variance)
-        self.n_draws = check_count("n_draws", n_draws)
+        self.n_draws = check_count("n_draws", n_draws, least=LEAST_DRAWS)
         self.evidence = Evidence(dimension)
         self._prior_mean, variance = prior.moments(dimension)
         self._prior_precision = 1.0 / variance
@@ -86,6 +89,10 @@ class Conjugate:
         self._updates = 0
         self._rng = stream(seed)
         self._cloud: Cloud | None = None
+
+    def __repr__(self) -> str:
+        size = f"{self.dimension} features, {self.evidence.count} observations"
+        return f"Conjugate({size}, noise_variance={self.noise_variance:g}, n_draws={self.n_draws})"
 
     def update(self, x: object, y: object) -> None:
         """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""

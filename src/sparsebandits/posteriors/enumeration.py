@@ -1,0 +1,366 @@
+"""The exact posterior under a spike-and-slab prior: every model, or every model up to a size.
+
+Given which coordinates are in the slab (the model γ), θ is Gaussian and the evidence of the model is closed form, so
+the posterior is a mixture over models. This is the truth that samplers are tested against, and an engine for small d.
+
+For a model with prior means m and variances D of its coordinates (a point-mass spike drops the others, a Gaussian spike
+gives them mean 0 and its variance), with P = X'X/σ² + D⁻¹ and b = X'y/σ² + D⁻¹m:
+
+    log p(y | γ) = const − ½ log det D − ½ log det P + ½ b'P⁻¹b − ½ m'D⁻¹m.
+
+A Beta prior on the inclusion integrates out in closed form; an inverse-gamma prior on the noise is integrated by
+quadrature over log σ².
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import betaln, gammaln, logsumexp
+
+from sparsebandits.checks import FloatArray, IntArray, check_count, check_observations, shown
+from sparsebandits.evidence import Evidence
+from sparsebandits.posteriors.draws import Draws
+from sparsebandits.priors import (
+    BetaInclusion,
+    GaussianSpike,
+    InverseGammaNoise,
+    Noise,
+    PointMass,
+    SpikeSlab,
+    check_noise,
+)
+from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+
+CHUNK = 20_000
+"""Models whose matrices are held at a time."""
+
+MOST_MODELS = 2**20
+"""Models that are enumerated by default: all of them at d = 20."""
+
+NEGLIGIBLE = 1e-13
+"""Posterior mass of the least likely models, together, that are counted but not kept for moments and draws."""
+
+NODES = 48
+"""Nodes of the quadrature over log σ²."""
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """Models of equal size: ``included`` lists the coordinates of each in the slab; log p(y, γ) up to a constant."""
+
+    included: IntArray  # (N, k)
+    log_weight: FloatArray  # (N,)
+    noise_variance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Models with the Gaussian posterior of θ in each; ``weight`` sums to one over all components of a mixture."""
+
+    included: IntArray  # (N, k)
+    members: IntArray  # (N, r): the coordinates that are not exactly zero
+    weight: FloatArray  # (N,)
+    mean: FloatArray  # (N, r)
+    root: FloatArray  # (N, r, r): covariance = root root'
+
+
+class Enumeration:
+    """Exact posterior of θ for a :class:`SpikeSlab` prior with a point-mass or Gaussian spike.
+
+    Parameters
+    ----------
+    prior : SpikeSlab
+    dimension : number of features d
+    noise_variance : a number, or an :class:`InverseGammaNoise`
+    n_draws : draws that :meth:`draws` gives
+    seed : seed of those draws
+    max_size : largest number of included coordinates; by default all, or as many as give about a million models.
+        What is beyond has posterior mass of at most :attr:`left_out`, which is certified, not estimated.
+
+    >>> posterior = Enumeration(SpikeSlab(inclusion=0.5, slab_variance=1.0), dimension=2, noise_variance=1.0, seed=0)
+    >>> posterior.update([1.0, 0.0], 3.0)
+    >>> posterior.inclusion().round(3), posterior.mean().round(3), posterior.left_out
+    (array([0.87, 0.5 ]), array([1.305, 0.   ]), 0.0)
+    """
+
+    def __init__(
+        self,
+        prior: SpikeSlab,
+        dimension: int,
+        noise_variance: Noise = 1.0,
+        n_draws: int = 10_000,
+        seed: Seed = None,
+        max_size: int | None = None,
+    ) -> None:
+        if not isinstance(prior, SpikeSlab) or not isinstance(prior.spike, PointMass | GaussianSpike):
+            raise TypeError(
+                f"prior: Enumeration serves a SpikeSlab with a point-mass or Gaussian spike, got {shown(prior)}"
+            )
+        self.prior = prior
+        self.dimension = check_count("dimension", dimension)
+        self.noise = check_noise(noise_variance)
+        self.n_draws = check_count("n_draws", n_draws)
+        self.evidence = Evidence(dimension)
+        self._slab_mean, self._slab_variance = prior.slab(dimension)
+        beta = prior.inclusions(dimension)
+        self._forced = np.flatnonzero(beta == 1)
+        self._free = np.flatnonzero((beta > 0) & (beta < 1))
+        self.max_size = self._affordable_size() if max_size is None else check_count("max_size", max_size, least=0)
+        if self.max_size < len(self._free) and isinstance(prior.spike, GaussianSpike):
+            raise ValueError(f"max_size: a Gaussian spike needs every model, got {self.max_size} of {len(self._free)}")
+        self._rng = stream(seed)
+        self._mixture: list[Component] | None = None
+        self._log_evidence = 0.0
+        self._left_out = 0.0
+
+    def update(self, x: object, y: object) -> None:
+        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
+        self.absorb(*check_observations(x, y, self.dimension))
+
+    def absorb(self, x: FloatArray, y: FloatArray) -> None:
+        """Condition on a batch that has been checked."""
+        self.evidence.absorb(x, y)
+        self._mixture = None
+
+    @property
+    def noise_variance(self) -> float:
+        """The noise variance, or its posterior mean if it is learnt."""
+        if not isinstance(self.noise, InverseGammaNoise):
+            return self.noise
+        return float(sum(variance * weight for variance, weight in self._noise_weights()))
+
+    @property
+    def log_evidence(self) -> float:
+        """Log p(y), of the models that were enumerated."""
+        self._solve()
+        return self._log_evidence
+
+    @property
+    def left_out(self) -> float:
+        """Certified upper bound on the posterior mass of the models that were not enumerated."""
+        self._solve()
+        return self._left_out
+
+    def mean(self) -> FloatArray:
+        """Return E[θ], shape ``(d,)``."""
+        mean = np.zeros(self.dimension)
+        for part in self._solve():
+            np.add.at(mean, part.members, part.weight[:, np.newaxis] * part.mean)
+        return mean
+
+    def second_moment(self) -> FloatArray:
+        """Return E[θθ'], shape ``(d, d)``."""
+        moment = np.zeros((self.dimension, self.dimension))
+        for part in self._solve():
+            block = part.root @ part.root.transpose(0, 2, 1) + part.mean[:, :, np.newaxis] * part.mean[:, np.newaxis]
+            rows, columns = part.members[:, :, np.newaxis], part.members[:, np.newaxis]
+            np.add.at(moment, (rows, columns), part.weight[:, np.newaxis, np.newaxis] * block)
+        return moment
+
+    def inclusion(self) -> FloatArray:
+        """Return P(γ_j = 1), shape ``(d,)``."""
+        inclusion = np.zeros(self.dimension)
+        for part in self._solve():
+            np.add.at(inclusion, part.included, part.weight[:, np.newaxis])
+        return inclusion
+
+    def sample(self, rng: Generator, size: int) -> FloatArray:
+        """Return ``size`` independent draws of θ, shape ``(size, d)``."""
+        parts = self._solve()
+        weights = np.concatenate([part.weight for part in parts])
+        chosen = np.sort(rng.choice(len(weights), size=size, p=weights / weights.sum()))
+        theta = np.zeros((size, self.dimension))
+        start = 0
+        for part in parts:
+            rows = np.flatnonzero((chosen >= start) & (chosen < start + len(part.weight)))
+            which = chosen[rows] - start
+            normals = rng.standard_normal(part.mean[which].shape)
+            values = part.mean[which] + np.einsum("nij,nj->ni", part.root[which], normals)
+            theta[rows[:, np.newaxis], part.members[which]] = values
+            start += len(part.weight)
+        return rng.permutation(theta)
+
+    def draws(self) -> Draws:
+        """Return equally weighted independent draws."""
+        theta = self.sample(self._rng, self.n_draws)
+        return Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))
+
+    # From here on: how it is computed
+
+    def _affordable_size(self) -> int:
+        total, size = 0, -1
+        count = 1
+        while size < len(self._free) and total + count <= MOST_MODELS:
+            total += count
+            size += 1
+            count = count * (len(self._free) - size) // (size + 1)
+            if count == 0:
+                break
+        return min(size, len(self._free))
+
+    def _solve(self) -> list[Component]:
+        if self._mixture is None:
+            nodes = self._nodes()
+            tables = [table for variance, log_weight in nodes for table in self._tables(variance, log_weight)]
+            self._log_evidence = float(logsumexp(np.concatenate([table.log_weight for table in tables])))
+            self._left_out = sum(
+                np.exp(self._log_bound_beyond(variance) + log_weight - self._log_evidence)
+                for variance, log_weight in nodes
+            )
+            self._left_out = float(min(self._left_out, 1.0))
+            self._mixture = list(self._components(tables))
+        return self._mixture
+
+    def _models(self) -> Iterator[IntArray]:
+        """Yield all models in chunks of equal size, each row the coordinates in the slab, ascending."""
+        for size in range(self.max_size + 1):
+            subsets = combinations(self._free.tolist(), size)
+            while chunk := list(islice(subsets, CHUNK)):
+                free = np.array(chunk, dtype=np.intp).reshape(len(chunk), size)
+                forced = np.broadcast_to(self._forced, (len(chunk), len(self._forced)))
+                yield np.sort(np.concatenate((forced, free), axis=1), axis=1)
+
+    def _tables(self, noise_variance: float, log_offset: float) -> Iterator[Models]:
+        for included in self._models():
+            log_weight = self._log_prior(included) + self._log_likelihood(included, noise_variance) + log_offset
+            yield Models(included, log_weight, noise_variance)
+
+    def _log_prior(self, included: IntArray) -> FloatArray:
+        size = included.shape[1]
+        inclusion = self.prior.inclusion
+        if isinstance(inclusion, BetaInclusion):
+            value = betaln(inclusion.a + size, inclusion.b + self.dimension - size) - betaln(inclusion.a, inclusion.b)
+            return np.full(len(included), value)
+        beta = self.prior.inclusions(self.dimension)
+        log_odds = np.zeros(self.dimension)
+        log_odds[self._free] = np.log(beta[self._free]) - np.log1p(-beta[self._free])
+        return np.asarray(log_odds[included].sum(axis=1) + np.log1p(-beta[self._free]).sum())
+
+    def _system(self, included: IntArray, noise_variance: float) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """Return members, prior mean, prior variance and posterior precision of each model."""
+        if not isinstance(self.prior.spike, GaussianSpike):
+            members = included
+            mean, variance = self._slab_mean[members], self._slab_variance[members]
+        else:
+            count = len(included)
+            members = np.broadcast_to(np.arange(self.dimension), (count, self.dimension))
+            mean, variance = (
+                np.zeros((count, self.dimension)),
+                np.full((count, self.dimension), self.prior.spike.variance),
+            )
+            rows = np.arange(count)[:, np.newaxis]
+            mean[rows, included], variance[rows, included] = self._slab_mean[included], self._slab_variance[included]
+        precision = self.evidence.gram[members[:, :, np.newaxis], members[:, np.newaxis]] / noise_variance
+        np.einsum("nii->ni", precision)[:] += 1.0 / variance
+        return members, mean, variance, precision
+
+    def _log_likelihood(self, included: IntArray, noise_variance: float) -> FloatArray:
+        members, mean, variance, precision = self._system(included, noise_variance)
+        count, size = members.shape
+        shift = self.evidence.moment[members] / noise_variance + mean / variance  # b
+        # Cholesky of [[P, b], [b', c]] has L⁻¹b as its last row; c only has to be large enough.
+        augmented = np.empty((count, size + 1, size + 1))
+        augmented[:, :size, :size] = precision
+        augmented[:, size, :size] = augmented[:, :size, size] = shift
+        augmented[:, size, size] = 1.0 + 2.0 * (shift * shift * variance).sum(axis=1)
+        factor = np.linalg.cholesky(augmented)
+        explained = (factor[:, size, :size] ** 2).sum(axis=1)
+        log_det = 2.0 * np.log(np.einsum("nii->ni", factor)[:, :size]).sum(axis=1) + np.log(variance).sum(axis=1)
+        constant = self.evidence.count * np.log(2.0 * np.pi * noise_variance) + self.evidence.square / noise_variance
+        return np.asarray(0.5 * (explained - log_det - (mean * mean / variance).sum(axis=1) - constant))
+
+    def _components(self, tables: list[Models]) -> Iterator[Component]:
+        """Yield what is needed for moments and draws, for the models that carry all but a negligible mass."""
+        log_weights = np.concatenate([table.log_weight for table in tables]) - self._log_evidence
+        ascending = np.sort(np.exp(log_weights))
+        dropped = int(np.searchsorted(np.cumsum(ascending), NEGLIGIBLE))
+        least = ascending[min(dropped, len(ascending) - 1)]
+        kept_mass = ascending[dropped:].sum()
+        for table in tables:
+            weight = np.exp(table.log_weight - self._log_evidence)
+            rows = np.flatnonzero(weight >= least)
+            if len(rows) == 0:
+                continue
+            members, mean, variance, precision = self._system(table.included[rows], table.noise_variance)
+            shift = self.evidence.moment[members] / table.noise_variance + mean / variance
+            inverse = np.linalg.inv(np.linalg.cholesky(precision)) if members.shape[1] else precision
+            root = inverse.transpose(0, 2, 1)  # L^{-T}
+            posterior_mean = np.einsum("nij,nkj,nk->ni", root, root, shift)
+            yield Component(table.included[rows], members, weight[rows] / kept_mass, posterior_mean, root)
+
+    def _log_bound_beyond(self, noise_variance: float) -> float:
+        """Return an upper bound on the log of Σ p(y, γ) over the models that are too large to enumerate.
+
+        Of a model of size s, p(y | γ) is at most the likelihood at the least-squares fit of all coordinates, times
+        Occam's factor det(I + D½ G D½ / σ²)^-½, whose determinant is at least the product of the s smallest
+        eigenvalues of the full matrix (Cauchy's interlacing).
+        """
+        if self.max_size >= len(self._free):
+            return float("-inf")
+        active = np.concatenate((self._forced, self._free))
+        gram = self.evidence.gram[np.ix_(active, active)]
+        scale = np.sqrt(self._slab_variance[active])
+        eigenvalues = np.linalg.eigvalsh(np.eye(len(active)) + scale[:, np.newaxis] * gram * scale / noise_variance)
+        log_occam = -0.5 * np.cumsum(np.log(np.maximum(np.sort(eigenvalues), 1.0)))
+        moment = self.evidence.moment[active]
+        residual = self.evidence.square - float(moment @ np.linalg.pinv(gram, hermitian=True) @ moment)
+        residual = max(residual - 1e-9 * self.evidence.square, 0.0)
+        log_fit = -0.5 * (self.evidence.count * np.log(2 * np.pi * noise_variance) + residual / noise_variance)
+        sizes = np.arange(self.max_size + 1, len(self._free) + 1)
+        return float(logsumexp(self._log_size_prior()[sizes] + log_occam[len(self._forced) + sizes - 1] + log_fit))
+
+    def _log_size_prior(self) -> FloatArray:
+        """Return log P(s of the free coordinates are included) for each s."""
+        count = len(self._free)
+        sizes = np.arange(count + 1)
+        if isinstance(self.prior.inclusion, BetaInclusion):
+            a, b = self.prior.inclusion.a, self.prior.inclusion.b
+            ways = gammaln(count + 1) - gammaln(sizes + 1) - gammaln(count - sizes + 1)
+            return np.asarray(ways + betaln(a + sizes, b + count - sizes) - betaln(a, b))
+        probability = np.ones(1)
+        for beta in self.prior.inclusions(self.dimension)[self._free]:
+            probability = np.convolve(probability, [1.0 - beta, beta])
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(probability, 0.0))
+
+    def _nodes(self) -> list[tuple[float, float]]:
+        """Return the noise variances to integrate over, with the log of prior density times quadrature weight."""
+        if not isinstance(self.noise, InverseGammaNoise):
+            return [(self.noise, 0.0)]
+        shape, scale = self.noise.shape, self.noise.scale
+
+        def log_prior(u: FloatArray) -> FloatArray:  # of u = log σ²
+            return np.asarray(shape * np.log(scale) - gammaln(shape) - shape * u - scale * np.exp(-u))
+
+        centre = np.log((scale + self.evidence.square / 2) / (shape + self.evidence.count / 2))
+        low, high = centre - 40.0, centre + 80.0
+        for _ in range(4):  # zoom in on where the integrand lives
+            u = np.linspace(low, high, NODES)
+            heights = np.array([self._log_height(float(v)) for v in np.exp(u)]) + log_prior(u)
+            inside = np.flatnonzero(heights > heights.max() - 36.0)
+            low, high = u[max(inside[0] - 1, 0)], u[min(inside[-1] + 1, NODES - 1)]
+        u = np.linspace(low, high, 2 * NODES)
+        return list(zip(np.exp(u).tolist(), (log_prior(u) + np.log(u[1] - u[0])).tolist(), strict=True))
+
+    def _log_height(self, noise_variance: float) -> float:
+        return float(logsumexp(np.concatenate([table.log_weight for table in self._tables(noise_variance, 0.0)])))
+
+    def _noise_weights(self) -> list[tuple[float, float]]:
+        nodes = self._nodes()
+        heights = np.array([self._log_height(variance) + log_weight for variance, log_weight in nodes])
+        weights = np.exp(heights - logsumexp(heights))
+        return [(variance, float(weight)) for (variance, _), weight in zip(nodes, weights, strict=True)]
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that continuing bit for bit needs."""
+        return {"evidence": self.evidence.state(), "rng": generator_state(self._rng)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.evidence.restore(state["evidence"])
+        restore_generator(self._rng, state["rng"])
+        self._mixture = None
