@@ -19,10 +19,10 @@ from numpy.random import Generator
 from sparsebandits.checks import FloatArray, check_between, check_number, check_positive
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
-from sparsebandits.policies.policy import Policy
+from sparsebandits.policies.policy import ENGINE_STREAM, Policy
 from sparsebandits.posteriors import Conjugate
 from sparsebandits.priors import GaussianPrior
-from sparsebandits.randomness import Seed
+from sparsebandits.randomness import Seed, child
 
 REFRESH_EVERY = 1024
 """Rank-one updates of the actions' variances before they are computed afresh."""
@@ -117,7 +117,7 @@ class LinUCB(Policy):
     prior : of θ; by default N(0, 1/d) for each coordinate
     noise_variance : variance of a reward around its mean
     width : posterior standard deviations added to the mean, or a :class:`ConfidenceRadius`
-    seed : not used (the policy makes no random choice); taken so that all policies are made alike
+    seed : of ``posterior.draws()``; the policy itself makes no random choice
 
     >>> import numpy as np
     >>> policy = LinUCB(np.eye(3))
@@ -139,7 +139,7 @@ class LinUCB(Policy):
             width = check_number("width", width)
             if width < 0:
                 raise ValueError(f"width: expected a number of at least zero, got {width!r}")
-        posterior = Conjugate(prior, available.dimension, noise_variance)
+        posterior = Conjugate(prior, available.dimension, noise_variance, seed=child(seed, ENGINE_STREAM))
         rule = Optimism(posterior, width, float(np.min(prior.variance)))
         arguments = {"prior": prior, "noise_variance": posterior.noise_variance, "width": width}
         super().__init__(available, rule, arguments, seed)
