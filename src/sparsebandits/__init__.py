@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from sparsebandits.policies import load as load
     from sparsebandits.posteriors import Conjugate as Conjugate
     from sparsebandits.posteriors import Draws as Draws
+    from sparsebandits.posteriors import Enumeration as Enumeration
+    from sparsebandits.priors import BetaInclusion as BetaInclusion
     from sparsebandits.priors import GaussianPrior as GaussianPrior
+    from sparsebandits.priors import GaussianSpike as GaussianSpike
+    from sparsebandits.priors import InverseGammaNoise as InverseGammaNoise
+    from sparsebandits.priors import LaplaceSpike as LaplaceSpike
+    from sparsebandits.priors import PointMass as PointMass
+    from sparsebandits.priors import SpikeSlab as SpikeSlab
     from sparsebandits.storage import SaveFileError as SaveFileError
 
 _HOMES = {
@@ -36,8 +43,16 @@ _HOMES = {
     "evidence": ("Evidence",),
     "experiments": ("Experiment", "Problem", "Result", "Trace", "maker", "simulate"),
     "policies": ("ConfidenceRadius", "Decision", "LinTS", "LinUCB", "LinearIDS", "Policy", "load"),
-    "posteriors": ("Conjugate", "Draws"),
-    "priors": ("GaussianPrior",),
+    "posteriors": ("Conjugate", "Draws", "Enumeration"),
+    "priors": (
+        "BetaInclusion",
+        "GaussianPrior",
+        "GaussianSpike",
+        "InverseGammaNoise",
+        "LaplaceSpike",
+        "PointMass",
+        "SpikeSlab",
+    ),
     "storage": ("SaveFileError",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from sparsebandits.checks import LARGEST, FloatArray, check_array, check_positive, check_vector, shown
 
@@ -212,5 +213,4 @@ class SpikeSlab:
             log_spike = -0.5 * (np.log(2 * np.pi * self.spike.variance) + theta**2 / self.spike.variance)
         else:
             log_spike = -np.abs(theta) / self.spike.scale - np.log(2 * self.spike.scale)
-        with np.errstate(divide="ignore", over="ignore"):
-            return np.asarray(1.0 / (1.0 + (1.0 - inclusion) / inclusion * np.exp(log_spike - log_slab)))
+        return np.asarray(expit(logit(inclusion) + log_slab - log_spike))

@@ -2,5 +2,6 @@
 
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.draws import Draws, Posterior
+from sparsebandits.posteriors.enumeration import Enumeration
 
-__all__ = ["Conjugate", "Draws", "Posterior"]
+__all__ = ["Conjugate", "Draws", "Enumeration", "Posterior"]

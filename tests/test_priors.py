@@ -1,0 +1,93 @@
+"""Priors: what they accept, their draws, and the conditional inclusion ν of the paper."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import sparsebandits as sb
+from tests.statistical import assert_means_agree
+
+SPIKES = {"point mass": sb.PointMass(), "Laplace": sb.LaplaceSpike(0.05), "Gaussian": sb.GaussianSpike(0.01)}
+
+
+@pytest.mark.parametrize("spike", SPIKES.values(), ids=SPIKES)
+def test_prior_draws_have_the_prior_distribution(spike: sb.PointMass) -> None:
+    prior = sb.SpikeSlab([0.2, 0.7, 1.0, 0.0], [0.5, 1.0, 2.0, 1.0], [0.0, 1.0, -1.0, 5.0], spike)
+    size = 40_000
+    theta, included, beta = prior.sample(np.random.default_rng(0), size, 4)
+    assert theta.shape == included.shape == beta.shape == (size, 4)
+    probability = np.array([0.2, 0.7])
+    assert_means_agree(included[:, :2].mean(axis=0), probability, np.sqrt(probability * (1 - probability) / size))
+    assert included[:, 2].all()
+    assert not included[:, 3].any()
+    assert stats.kstest(theta[included[:, 1], 1], "norm", (1.0, 1.0)).pvalue > 1e-5
+    assert stats.kstest(theta[included[:, 1], 1], "norm", (1.0, 1.1)).pvalue < 1e-5, "planted: 10% too wide"
+    outside = theta[~included[:, 0], 0]
+    if isinstance(spike, sb.LaplaceSpike):
+        assert stats.kstest(outside, "laplace", (0.0, 0.05)).pvalue > 1e-5
+    elif isinstance(spike, sb.GaussianSpike):
+        assert stats.kstest(outside, "norm", (0.0, 0.1)).pvalue > 1e-5
+    else:
+        assert not outside.any()
+
+
+def test_a_beta_prior_on_the_inclusion_is_shared_by_the_coordinates() -> None:
+    _, included, beta = sb.SpikeSlab(sb.BetaInclusion(2.0, 6.0), 1.0).sample(np.random.default_rng(0), 40_000, 3)
+    assert (beta[:, 0] == beta[:, 1]).all()
+    assert stats.kstest(beta[:, 0], "beta", (2.0, 6.0)).pvalue > 1e-5
+    both = (included[:, 0] & included[:, 1]).mean()
+    expected = stats.beta(2.0, 6.0).moment(2)
+    assert_means_agree(np.array([both]), np.array([expected]), np.array([np.sqrt(expected / 40_000)]))
+    assert abs(both - 0.25**2) > 10 * np.sqrt(expected / 40_000), "planted: independent coordinates would show"
+
+
+def test_inverse_gamma_noise() -> None:
+    draws = sb.InverseGammaNoise(3.0, 2.0).sample(np.random.default_rng(0), 40_000)
+    assert stats.kstest(draws, "invgamma", (3.0, 0.0, 2.0)).pvalue > 1e-5
+    assert stats.kstest(draws, "invgamma", (3.0, 0.0, 2.2)).pvalue < 1e-5, "planted: 10% off"
+
+
+@pytest.mark.parametrize("spike", [sb.LaplaceSpike(0.2), sb.GaussianSpike(0.04)])
+def test_conditional_inclusion_is_bayes_rule(spike: sb.LaplaceSpike | sb.GaussianSpike) -> None:
+    prior = sb.SpikeSlab(0.3, 1.5, 0.2, spike)
+    theta = np.array([[-2.0, -0.1, 0.0], [0.05, 0.5, 30.0]])
+    slab = 0.3 * stats.norm.pdf(theta, 0.2, np.sqrt(1.5))
+    inside = stats.laplace.pdf(theta, 0, 0.2) if isinstance(spike, sb.LaplaceSpike) else stats.norm.pdf(theta, 0, 0.2)
+    found = prior.inclusion_given(theta, np.full(theta.shape, 0.3))
+    np.testing.assert_allclose(found, slab / (slab + 0.7 * inside), rtol=1e-10)
+    np.testing.assert_array_equal(prior.inclusion_given(theta, np.ones(theta.shape)), 1.0)
+    np.testing.assert_array_equal(prior.inclusion_given(theta, np.zeros(theta.shape)), 0.0)
+
+
+def test_conditional_inclusion_of_a_point_mass() -> None:
+    found = sb.SpikeSlab(0.3, 1.0).inclusion_given(np.array([0.0, 0.1]), np.array([0.3, 0.3]))
+    np.testing.assert_array_equal(found, [0.0, 1.0])
+
+
+def test_the_papers_symbols() -> None:
+    prior = sb.SpikeSlab.from_paper(beta=0.2, lambda0=0.1, lambda1=3.0, noise_variance=4.0)
+    assert prior.inclusion == 0.2
+    assert prior.spike == sb.LaplaceSpike(0.2)  # σ λ₀
+    assert prior.slab_variance == 12.0  # σ² λ₁
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: sb.SpikeSlab(1.2, 1.0), "inclusion: expected numbers from 0 to 1"),
+        (lambda: sb.SpikeSlab([0.1, -0.1], 1.0), "inclusion: expected numbers from 0 to 1"),
+        (lambda: sb.SpikeSlab("few", 1.0), "inclusion: expected an array of numbers"),
+        (lambda: sb.SpikeSlab(0.1, 0.0), "slab_variance: expected numbers from"),
+        (lambda: sb.SpikeSlab(0.1, 1.0, np.nan), "slab_mean: expected finite"),
+        (lambda: sb.SpikeSlab(0.1, 1.0, spike=0.1), "spike: expected PointMass, LaplaceSpike or GaussianSpike"),  # type: ignore[arg-type]
+        (lambda: sb.LaplaceSpike(0.0), "scale: expected a positive number"),
+        (lambda: sb.GaussianSpike(-1.0), "variance: expected a positive number"),
+        (lambda: sb.BetaInclusion(0.0, 1.0), "a: expected a positive number"),
+        (lambda: sb.InverseGammaNoise(1.0, np.inf), "scale: expected a finite number"),
+        (lambda: sb.SpikeSlab([0.1, 0.2], 1.0).inclusions(3), r"prior.inclusion: expected shape \(3,\), got \(2,\)"),
+        (lambda: sb.SpikeSlab.from_paper(0.1, 0.0, 1.0, 1.0), "lambda0: expected a positive number"),
+    ],
+)
+def test_bad_input(make, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises((TypeError, ValueError), match=message):
+        make()
