@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from sparsebandits.policies import LinUCB as LinUCB
     from sparsebandits.policies import Policy as Policy
     from sparsebandits.policies import load as load
-    from sparsebandits.posteriors import Conjugate as Conjugate
-    from sparsebandits.posteriors import Draws as Draws
-    from sparsebandits.posteriors import Enumeration as Enumeration
+    from sparsebandits.posteriors.conjugate import Conjugate as Conjugate
+    from sparsebandits.posteriors.draws import Draws as Draws
+    from sparsebandits.posteriors.enumeration import Enumeration as Enumeration
+    from sparsebandits.posteriors.particles import Particles as Particles
     from sparsebandits.priors import BetaInclusion as BetaInclusion
     from sparsebandits.priors import GaussianPrior as GaussianPrior
     from sparsebandits.priors import GaussianSpike as GaussianSpike
@@ -43,7 +44,10 @@ _HOMES = {
     "evidence": ("Evidence",),
     "experiments": ("Experiment", "Problem", "Result", "Trace", "maker", "simulate"),
     "policies": ("ConfidenceRadius", "Decision", "LinTS", "LinUCB", "LinearIDS", "Policy", "load"),
-    "posteriors": ("Conjugate", "Draws", "Enumeration"),
+    "posteriors.conjugate": ("Conjugate",),
+    "posteriors.draws": ("Draws",),
+    "posteriors.enumeration": ("Enumeration",),
+    "posteriors.particles": ("Particles",),
     "priors": (
         "BetaInclusion",
         "GaussianPrior",

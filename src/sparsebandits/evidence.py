@@ -77,8 +77,9 @@ class Evidence:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
         self.count = int(state["count"])
-        vars(self._total).update(state["total"])
-        vars(self._recent).update(state["recent"])
+        for sums, saved in ((self._total, state["total"]), (self._recent, state["recent"])):
+            # copies: they change in place, and the state may still be somebody else's
+            sums.gram, sums.moment, sums.square = saved["gram"].copy(order="F"), saved["moment"].copy(), saved["square"]
 
 
 class _Sums:

@@ -20,7 +20,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.special import entr
 
 from sparsebandits.checks import FloatArray, IntArray
-from sparsebandits.posteriors import Draws
+from sparsebandits.posteriors.draws import Draws
 
 BLOCK = 256
 """Draws whose predictions are held at a time: small enough for the cache at a few hundred actions."""

@@ -7,6 +7,7 @@ from scipy import stats
 from sparsebandits import Conjugate, GaussianPrior
 from sparsebandits.checks import FloatArray
 from sparsebandits.posteriors import conjugate
+from sparsebandits.posteriors.cloud import Weights
 from tests.statistical import assert_means_agree
 
 
@@ -133,7 +134,7 @@ def test_a_wrong_likelihood_in_the_weights_is_caught() -> None:
     posterior.draws()
     assert posterior._cloud is not None
     posterior.update([0.5, 0.5, 0.5, 0.5, 0.5], 1.5)
-    posterior._cloud.log_weights *= 1.2  # planted: noise variance off by 20%
+    posterior._cloud.reweight(Weights.of(1.2 * posterior._cloud.weights.logs))  # planted: noise variance off by 20%
     with pytest.raises(AssertionError, match="z-score"):
         check_draws_against_moments(posterior)
 

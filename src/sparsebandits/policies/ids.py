@@ -12,7 +12,8 @@ from sparsebandits.information import OptimaMemory, information, mutual_informat
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy, PosteriorRule
-from sparsebandits.posteriors import Conjugate, Posterior
+from sparsebandits.posteriors.conjugate import Conjugate
+from sparsebandits.posteriors.draws import Posterior
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
 from sparsebandits.ratio import minimise_over_actions, minimise_over_distributions, ratios

@@ -20,7 +20,7 @@ from sparsebandits.checks import FloatArray, check_between, check_number, check_
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy
-from sparsebandits.posteriors import Conjugate
+from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
 
@@ -104,7 +104,7 @@ class Optimism:
         self.posterior.restore(state["posterior"])
         watched = state["watched"]
         self._watched = watched.get("features")
-        self._variances = watched.get("variances", np.empty(0))
+        self._variances = watched.get("variances", np.empty(0)).copy()  # changes in place
         self._age = int(watched.get("age", 0))
 
 

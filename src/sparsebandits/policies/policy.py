@@ -15,7 +15,7 @@ from numpy.random import Generator
 from sparsebandits.checks import FloatArray, check_count, check_number, frozen, shown
 from sparsebandits.policies.actions import ActionSet, named_rows
 from sparsebandits.policies.decision import Choice, Decision, Explanation, Reasons
-from sparsebandits.posteriors import Posterior
+from sparsebandits.posteriors.draws import Posterior
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 from sparsebandits.storage import pack, write_atomically
 

@@ -12,8 +12,8 @@ from sparsebandits.information import OptimaMemory
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy, PosteriorRule
-from sparsebandits.posteriors import Conjugate, Draws, Posterior
-from sparsebandits.posteriors.conjugate import LEAST_DRAWS
+from sparsebandits.posteriors.conjugate import LEAST_DRAWS, Conjugate
+from sparsebandits.posteriors.draws import Draws, Posterior
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
 

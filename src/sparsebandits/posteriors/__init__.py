@@ -1,7 +1,4 @@
-"""Posterior engines: one a file, all with the same constructor, all giving :class:`Draws`."""
+"""Posterior engines: one a file, all with the same constructor, all giving ``Draws``.
 
-from sparsebandits.posteriors.conjugate import Conjugate
-from sparsebandits.posteriors.draws import Draws, Posterior
-from sparsebandits.posteriors.enumeration import Enumeration
-
-__all__ = ["Conjugate", "Draws", "Enumeration", "Posterior"]
+Nothing is imported here: an engine that needs a compiler is loaded only by who uses it.
+"""

@@ -1,5 +1,8 @@
 """A cloud of draws that follows the posterior by reweighting: importance sampling, one likelihood at a time."""
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 
 from sparsebandits.checks import FloatArray
@@ -9,33 +12,52 @@ REMEMBERED = 64
 """Actions whose predictions ⟨x, θ^m⟩ a cloud remembers: a policy plays few actions again and again."""
 
 
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Log weights ``(M,)`` with what follows from them."""
+
+    logs: FloatArray
+    normalised: FloatArray  # sum to one
+    log_total: float  # log Σ exp(logs)
+    effective_size: float  # 1 / Σ normalised²
+
+    @classmethod
+    def of(cls, logs: FloatArray) -> "Weights":
+        """Normalise log weights; any common offset is safe."""
+        largest = float(logs.max())
+        normalised = np.exp(logs - largest)
+        total = float(normalised.sum())
+        normalised /= total
+        return cls(logs, normalised, largest + math.log(total), 1.0 / float(normalised @ normalised))
+
+
 class Cloud:
-    """Draws ``theta`` of shape ``(M, d)`` with log weights ``(M,)``. The draws never change, only their weights."""
+    """Draws ``theta`` of shape ``(M, d)`` that never change, and their weights, which do."""
 
     def __init__(self, theta: FloatArray, log_weights: FloatArray | None = None) -> None:
         self.theta = theta
-        self.log_weights = np.zeros(len(theta)) if log_weights is None else log_weights
+        self.weights = Weights.of(np.zeros(len(theta)) if log_weights is None else log_weights)
         self._predictions: dict[bytes, FloatArray] = {}
         self._draws: Draws | None = None
 
-    def reweight(self, x: FloatArray, y: float, noise_variance: float) -> None:
-        """Multiply each weight by the likelihood of reward ``y`` for action ``x``: O(M) if x has been played before."""
-        residual = y - self._predicted(x)
-        self.log_weights -= residual * residual / (2.0 * noise_variance)
-        self._draws = None
-
-    def draws(self) -> Draws:
-        """Return the draws with their normalised weights."""
-        if self._draws is None:
-            weights = np.exp(self.log_weights - self.log_weights.max())
-            weights /= weights.sum()
-            self._draws = Draws.trusted(self.theta, weights)
-        return self._draws
-
-    def _predicted(self, x: FloatArray) -> FloatArray:
+    def misfit(self, x: FloatArray, y: float) -> FloatArray:
+        """Return (y − ⟨x, θ^m⟩)² of each draw: O(M) if x has been seen before."""
         key = x.tobytes()
         if key not in self._predictions:
             if len(self._predictions) == REMEMBERED:
                 del self._predictions[next(iter(self._predictions))]  # the oldest
             self._predictions[key] = self.theta @ x
-        return self._predictions[key]
+        residual = y - self._predictions[key]
+        residual *= residual
+        return residual
+
+    def reweight(self, weights: Weights) -> None:
+        """Take other weights."""
+        self.weights = weights
+        self._draws = None
+
+    def draws(self) -> Draws:
+        """Return the draws with their weights."""
+        if self._draws is None:
+            self._draws = Draws.trusted(self.theta, self.weights.normalised)
+        return self._draws

@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 
 from sparsebandits.checks import FloatArray, check_count, check_observations, check_positive, shown
 from sparsebandits.evidence import Evidence
-from sparsebandits.posteriors.cloud import Cloud
+from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
@@ -107,7 +107,8 @@ class Conjugate:
         for row, reward in zip(x, y.tolist(), strict=True):
             self._log_det_ratio += math.log1p(rank_one(self._mean, self._root, row, reward, self.noise_variance))
             if self._cloud is not None:
-                self._cloud.reweight(row, reward, self.noise_variance)
+                log_likelihood = self._cloud.misfit(row, reward) / (-2.0 * self.noise_variance)
+                self._cloud.reweight(Weights.of(self._cloud.weights.logs + log_likelihood))
             self._updates += 1
             if self._updates % CHECK_EVERY == 0 and self.drift() > DRIFT:
                 self._refactor()
@@ -146,7 +147,7 @@ class Conjugate:
 
     def draws(self) -> Draws:
         """Return weighted draws; their ``theta`` is the same array until the effective sample size has halved."""
-        if self._cloud is None or self._cloud.draws().effective_sample_size < self.n_draws / 2:
+        if self._cloud is None or self._cloud.weights.effective_size < self.n_draws / 2:
             self._cloud = Cloud(self.sample(self._rng, self.n_draws))
         return self._cloud.draws()
 
@@ -184,14 +185,14 @@ class Conjugate:
             "log_det_ratio": self._log_det_ratio,
             "updates": self._updates,
             "rng": generator_state(self._rng),
-            "cloud": None if cloud is None else {"theta": cloud.theta, "log_weights": cloud.log_weights},
+            "cloud": None if cloud is None else {"theta": cloud.theta, "log_weights": cloud.weights.logs},
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
         self.evidence.restore(state["evidence"])
-        self._mean = state["mean"]
-        self._root = np.asfortranarray(state["root"])
+        self._mean = state["mean"].copy()  # both change in place
+        self._root = state["root"].copy(order="F")
         self._log_det_ratio = float(state["log_det_ratio"])
         self._updates = int(state["updates"])
         restore_generator(self._rng, state["rng"])

@@ -337,7 +337,7 @@ class Enumeration:
             return np.asarray(shape * np.log(scale) - gammaln(shape) - shape * u - scale * np.exp(-u))
 
         centre = np.log((scale + self.evidence.square / 2) / (shape + self.evidence.count / 2))
-        low, high = centre - 40.0, centre + 80.0
+        low, high = np.log(scale) - 7.0, centre + 80.0  # below, the prior's density is exp(−1000)
         for _ in range(4):  # zoom in on where the integrand lives
             u = np.linspace(low, high, NODES)
             heights = np.array([self._log_height(float(v)) for v in np.exp(u)]) + log_prior(u)

@@ -1,0 +1,296 @@
+"""The compiled kernels: their random numbers, their integrals, and that sweeps leave the exact posterior as it is."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from scipy.special import logsumexp
+
+import sparsebandits as sb
+from sparsebandits.checks import FloatArray
+from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neighbours
+from sparsebandits.posteriors.coordinate import (
+    GAUSSIAN,
+    LAPLACE,
+    POINT_MASS,
+    coordinate_sweep,
+    half_normal,
+    log_half_integral,
+)
+from sparsebandits.posteriors.inline_random import binomial, happens, normal, random_state, uniform
+from tests.statistical import FAMILY_WISE, assert_means_agree
+
+SIZE = 40_000
+
+
+def state(seed: int = 0) -> FloatArray:
+    return random_state(np.random.default_rng(seed))  # type: ignore[return-value]
+
+
+# Random numbers
+
+
+def test_uniforms_and_normals() -> None:
+    s = state()
+    uniforms = np.array([uniform(s) for _ in range(SIZE)])
+    normals = np.array([normal(s) for _ in range(SIZE)])
+    assert stats.kstest(uniforms, "uniform").pvalue > FAMILY_WISE
+    assert stats.kstest(normals, "norm").pvalue > FAMILY_WISE
+    assert stats.kstest(1.05 * normals, "norm").pvalue < FAMILY_WISE, "planted: 5% too wide"
+    assert abs(np.corrcoef(uniforms[1:], uniforms[:-1])[0, 1]) < 5 / np.sqrt(SIZE)
+    again = state()
+    assert uniform(again) == uniforms[0]
+
+
+@pytest.mark.parametrize(("n", "p"), [(1, 0.3), (7, 0.02), (50, 0.5), (400, 0.9), (5000, 1e-3)])
+def test_binomial(n: int, p: float) -> None:
+    s = state()
+    draws = np.array([binomial(s, n, p) for _ in range(SIZE)])
+    values = np.arange(draws.max() + 2)
+    expected = SIZE * np.append(stats.binom.pmf(values[:-1], n, p), stats.binom.sf(values[-2], n, p))
+    counts = np.append(np.bincount(draws, minlength=len(values) - 1), 0)
+    rare = expected < 5
+    counts, expected = np.append(counts[~rare], counts[rare].sum()), np.append(expected[~rare], expected[rare].sum())
+    keep = expected > 0
+    assert stats.chisquare(counts[keep], expected[keep] * counts[keep].sum() / expected[keep].sum()).pvalue > 1e-5
+
+
+@pytest.mark.parametrize("p", [0.0, 1e-320, 1e-30, 1e-17, 1 - 1e-16, 1.0])
+def test_binomial_at_the_edges(p: float) -> None:
+    s = state()
+    for n in (1, 2, 10_000):
+        for _ in range(100):
+            assert binomial(s, n, p) == round(n * p)
+
+
+@pytest.mark.parametrize("log_odds", [-np.inf, -50.0, -6.0, -0.3, 0.0, 1.0, 5.5, 50.0, np.inf])
+def test_happens(log_odds: float) -> None:
+    s = state()
+    count = sum(happens(s, log_odds) for _ in range(SIZE))
+    p = 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0
+    assert stats.binomtest(count, SIZE, p).pvalue > FAMILY_WISE
+
+
+# The Laplace spike's integrals
+
+
+@pytest.mark.parametrize(
+    ("a", "q"),
+    [(a, q) for q in (0.0, 1e-12, 0.3, 4.0, 1e4) for a in (-300.0, -5.0, -0.2)]
+    + [(a, q) for q in (0.3, 4.0, 1e4) for a in (3.0, 40.0)],
+)
+def test_log_half_integral(a: float, q: float) -> None:
+    peak = max(a / q, 0.0) if q > 0 else 0.0
+    height = a * peak - q * peak * peak / 2
+    width = 1 / math.sqrt(q) if q > 1e-9 else 1 / abs(a)
+    width = min(width, 1 / max(-a, 1e-9)) if a < 0 else width
+    value = integrate.quad(
+        lambda t: math.exp(a * t - q * t * t / 2 - height),
+        max(peak - 40 * width, 0.0),
+        peak + 60 * width,
+        points=[peak],
+        epsabs=0,
+        epsrel=1e-11,
+        limit=500,
+    )[0]
+    assert log_half_integral(a, q) == pytest.approx(math.log(value) + height, abs=1e-9)
+
+
+@pytest.mark.parametrize(("a", "q"), [(-3.0, 0.0), (-3.0, 1.0), (-0.1, 2.0), (2.0, 1.0), (-200.0, 4.0)])
+def test_half_normal(a: float, q: float) -> None:
+    s = state()
+    draws = np.array([half_normal(s, a, q) for _ in range(SIZE)])
+    assert (draws > 0).all()
+    if q == 0:
+        assert stats.kstest(draws, "expon", (0, -1 / a)).pvalue > FAMILY_WISE
+    else:
+        deviation = 1 / math.sqrt(q)
+        distribution = stats.truncnorm(-a / q / deviation, np.inf, a / q, deviation)
+        assert stats.kstest(draws, distribution.cdf).pvalue > FAMILY_WISE
+
+
+# Sweeps leave the posterior as it is
+
+D = 5
+
+
+def correlated(rng: np.random.Generator) -> FloatArray:
+    return sb.GaussianActions(D, 1, n_actions=9, correlation=0.9).sample(int(rng.integers(100))).actions
+
+
+def twins(rng: np.random.Generator) -> FloatArray:
+    return np.repeat(rng.standard_normal((12, 3)), 2, axis=1)[:, :D]
+
+
+def one_action_again_and_again(rng: np.random.Generator) -> FloatArray:
+    return np.tile(rng.standard_normal(D), (300, 1))
+
+
+DESIGNS = {"correlated": correlated, "twins": twins, "again and again": one_action_again_and_again}
+SLAB_MEAN, SLAB_VARIANCE, BETA = np.linspace(-0.5, 0.5, D), np.linspace(0.3, 1.0, D), np.linspace(0.1, 0.6, D)
+
+
+def exact(design: str, spike: sb.PointMass | sb.GaussianSpike, inclusion: object = BETA) -> sb.Enumeration:
+    rng = np.random.default_rng(1)
+    x = DESIGNS[design](rng)
+    y = x @ np.array([1.0, 0.0, -0.7, 0.0, 0.0]) + rng.standard_normal(len(x))
+    posterior = sb.Enumeration(sb.SpikeSlab(inclusion, SLAB_VARIANCE, SLAB_MEAN, spike), D, 1.0)
+    posterior.update(x, y)
+    return posterior
+
+
+def check_moments(theta: FloatArray, posterior: sb.Enumeration) -> None:
+    """Mean, all second moments, and inclusion if the spike is a point mass."""
+    second = theta[:, :, np.newaxis] * theta[:, np.newaxis]
+    assert_means_agree(theta.mean(axis=0), posterior.mean(), theta.std(axis=0) / np.sqrt(len(theta)))
+    error = second.std(axis=0) / np.sqrt(len(theta))
+    assert_means_agree(second.mean(axis=0), posterior.second_moment(), error)
+    if isinstance(posterior.prior.spike, sb.PointMass):
+        p = posterior.inclusion()
+        inside = (p > 1e-6) & (p < 1 - 1e-6)
+        error = np.sqrt(p * (1 - p) / len(theta))
+        assert_means_agree((theta != 0).mean(axis=0)[inside], p[inside], error[inside])
+
+
+def swept_models(
+    posterior: sb.Enumeration, theta: FloatArray, log_odds: FloatArray, sizes: FloatArray, seed: int = 3
+) -> FloatArray:
+    """One collapsed sweep with swaps, particles of one model together."""
+    models, counts = np.unique(theta != 0, axis=0, return_counts=True)
+    moved = np.empty_like(theta)
+    gram = np.ascontiguousarray(posterior.evidence.gram)
+    collapsed_sweep(
+        models, counts, np.ones(len(models)), np.random.default_rng(seed).permutation(D), 6,
+        correlated_neighbours(gram), gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE, log_odds, sizes, moved,
+        state(seed),
+    )  # fmt: skip
+    return moved
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_collapsed_sweeps_leave_the_posterior(design: str) -> None:
+    posterior = exact(design, sb.PointMass())
+    theta = posterior.sample(np.random.default_rng(0), SIZE)
+    log_odds = np.log(BETA / (1 - BETA))
+    for seed in range(3):
+        theta = swept_models(posterior, theta, log_odds, np.zeros(D), seed)
+        check_moments(theta, posterior)
+
+
+def test_collapsed_sweeps_integrate_a_beta_inclusion_out() -> None:
+    posterior = exact("correlated", sb.PointMass(), sb.BetaInclusion(1.0, 2.0))
+    theta = posterior.sample(np.random.default_rng(0), SIZE)
+    others = np.arange(D)
+    sizes = np.log(1.0 + others) - np.log(2.0 + D - 1 - others)
+    check_moments(swept_models(posterior, theta, np.zeros(D), sizes), posterior)
+
+
+def test_collapsed_sweeps_find_the_posterior_from_a_bad_start() -> None:
+    """Of twins, a chain that has one would never take the other without swaps; all start with the same one."""
+    posterior = exact("twins", sb.PointMass())
+    theta = np.tile([1.0, 0.0, 1.0, 0.0, 0.0], (SIZE, 1))
+    log_odds = np.log(BETA / (1 - BETA))
+    for seed in range(12):
+        theta = swept_models(posterior, theta, log_odds, np.zeros(D), seed)
+    check_moments(theta, posterior)
+
+
+@pytest.mark.parametrize("planted", ["odds", "gram"])
+def test_wrong_collapsed_sweeps_are_caught(planted: str) -> None:
+    posterior = exact("correlated", sb.PointMass())
+    theta = posterior.sample(np.random.default_rng(0), SIZE)
+    log_odds = np.log(BETA / (1 - BETA))
+    if planted == "odds":
+        theta = swept_models(posterior, theta, log_odds + 0.1, np.zeros(D))  # prior odds off by 10%
+    else:
+        truth = exact("correlated", sb.PointMass())
+        posterior.update(np.full(D, 0.5), 1.0)  # statistics with one observation too many
+        theta = swept_models(posterior, theta, log_odds, np.zeros(D))
+        posterior = truth
+    with pytest.raises(AssertionError, match="z-score"):
+        check_moments(theta, posterior)
+
+
+def swept_coordinates(
+    posterior: sb.Enumeration, theta: FloatArray, kind: int, width: float, seed: int = 3
+) -> FloatArray:
+    moved = theta.copy()
+    coordinate_sweep(
+        moved, np.zeros(theta.shape, dtype=bool), np.ones(len(theta)), np.random.default_rng(seed).permutation(D),
+        np.ascontiguousarray(posterior.evidence.gram), posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
+        np.log(BETA / (1 - BETA)), np.zeros(len(theta)), kind, width, state(seed),
+    )  # fmt: skip
+    return moved
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("spike", [sb.PointMass(), sb.GaussianSpike(0.02)])
+def test_coordinate_sweeps_leave_the_posterior(design: str, spike: sb.PointMass | sb.GaussianSpike) -> None:
+    posterior = exact(design, spike)
+    kind, width = (GAUSSIAN, spike.variance) if isinstance(spike, sb.GaussianSpike) else (POINT_MASS, 0.0)
+    theta = posterior.sample(np.random.default_rng(0), SIZE)
+    for seed in range(3):
+        theta = swept_coordinates(posterior, theta, kind, width, seed)
+        check_moments(theta, posterior)
+    if kind == GAUSSIAN and design == "correlated":
+        wrong = swept_coordinates(posterior, theta, kind, 1.3 * width)  # planted: a spike 30% too wide
+        with pytest.raises(AssertionError, match="z-score"):
+            check_moments(wrong, posterior)
+
+
+# The Laplace spike against quadrature, at d = 2
+
+SCALE, NOISE = 0.15, 1.0
+
+
+def laplace_moments(gram: FloatArray, moment: FloatArray) -> dict[str, float]:
+    """Moments of the posterior at d = 2 by a fine grid, split at zero, with the prior's density written out."""
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    half = 3.0 * (nodes + 1) / 2
+    grid = np.concatenate((-half[::-1], half))
+    weight = np.tile(weights * 1.5, 1)
+    weight = np.concatenate((weight[::-1], weight))
+
+    def log_prior(t: FloatArray, j: int) -> FloatArray:
+        slab = np.log(BETA[j]) + stats.norm.logpdf(t, SLAB_MEAN[j], np.sqrt(SLAB_VARIANCE[j]))
+        spike = np.log(1 - BETA[j]) + stats.laplace.logpdf(t, 0, SCALE)
+        return np.asarray(np.logaddexp(slab, spike))
+
+    first, second = np.meshgrid(grid, grid, indexing="ij")
+    logs = log_prior(first, 0) + log_prior(second, 1) + moment[0] * first + moment[1] * second
+    logs -= 0.5 * (gram[0, 0] * first**2 + 2 * gram[0, 1] * first * second + gram[1, 1] * second**2)
+    mass = np.exp(logs - logsumexp(logs)) * np.outer(weight, weight)
+    mass /= mass.sum()
+    return {
+        "mean 0": float((mass * first).sum()),
+        "mean 1": float((mass * second).sum()),
+        "square 0": float((mass * first**2).sum()),
+        "cross": float((mass * first * second).sum()),
+        "near zero": float((mass * (np.abs(first) < 0.3)).sum()),
+    }
+
+
+def test_coordinate_sweeps_find_the_laplace_posterior() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((8, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
+    y = x @ np.array([0.8, 0.0]) + rng.standard_normal(8)
+    gram, moment = np.ascontiguousarray(x.T @ x / NOISE), x.T @ y / NOISE
+    expected = laplace_moments(gram, moment)
+
+    def found(scale: float) -> FloatArray:
+        theta = np.zeros((SIZE, 2))
+        for k in range(30):
+            coordinate_sweep(
+                theta, np.zeros((SIZE, 2), dtype=bool), np.ones(SIZE), np.arange(2), gram, moment, SLAB_MEAN[:2],
+                SLAB_VARIANCE[:2], np.log(BETA / (1 - BETA))[:2], np.zeros(SIZE), LAPLACE, scale, state(k),
+            )  # fmt: skip
+        return np.stack(
+            (theta[:, 0], theta[:, 1], theta[:, 0] ** 2, theta[:, 0] * theta[:, 1], np.abs(theta[:, 0]) < 0.3), axis=1
+        )
+
+    values = found(SCALE)
+    assert_means_agree(values.mean(axis=0), np.array(list(expected.values())), values.std(axis=0) / np.sqrt(SIZE))
+    wrong = found(1.3 * SCALE)  # planted: a spike 30% too wide
+    with pytest.raises(AssertionError, match="z-score"):
+        assert_means_agree(wrong.mean(axis=0), np.array(list(expected.values())), wrong.std(axis=0) / np.sqrt(SIZE))

@@ -1,0 +1,168 @@
+"""Particles against enumeration on histories that a policy made, and the promises of an engine."""
+
+import numpy as np
+import pytest
+
+import sparsebandits as sb
+from sparsebandits.checks import FloatArray
+from sparsebandits.posteriors import particles
+from sparsebandits.posteriors.cloud import Weights
+from tests.posteriors.test_kernels import BETA, SLAB_MEAN, SLAB_VARIANCE, laplace_moments
+
+NOISE = 2.0
+
+
+def history(dimension: int, rounds: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Actions and rewards of LinTS: exploration first, then the same few actions again and again."""
+    instance = sb.GaussianActions(dimension, 2, n_actions=50, noise_variance=NOISE).sample(seed)
+    trace = sb.simulate(sb.LinTS, instance, rounds, seed)
+    return instance.actions[trace.actions], trace.rewards
+
+
+PRIORS: dict[str, tuple[sb.SpikeSlab, float | sb.InverseGammaNoise]] = {
+    "known": (sb.SpikeSlab(0.25, 0.5), NOISE),
+    "Beta": (sb.SpikeSlab(sb.BetaInclusion(1.0, 3.0), 0.5), NOISE),
+    "noise": (sb.SpikeSlab(0.25, 0.5), sb.InverseGammaNoise(2.0, 3.0)),
+    "Gaussian spike": (sb.SpikeSlab(0.25, 0.5, spike=sb.GaussianSpike(0.01)), NOISE),
+    "certain": (sb.SpikeSlab([1.0, 0.0, 0.5, 0.5, 0.5, 0.5], 0.5, 0.1), NOISE),
+}
+
+
+def difference(posterior: sb.Particles, truth: sb.Enumeration) -> float:
+    """Return the largest error of posterior means and inclusions."""
+    return float(
+        max(
+            np.abs(posterior.mean() - truth.mean()).max(),
+            np.abs(posterior.inclusion() - truth.inclusion()).max(),
+        )
+    )
+
+
+@pytest.mark.parametrize("kind", PRIORS)
+def test_agree_with_enumeration_all_along_a_history(kind: str) -> None:
+    """10,000 particles: errors of 0.03 are six standard errors of an inclusion of a half."""
+    prior, noise = PRIORS[kind]
+    x, y = history(6, 120, seed=1)
+    posterior, truth = sb.Particles(prior, 6, noise, seed=0), sb.Enumeration(prior, 6, noise)
+    for t in range(120):
+        posterior.update(x[t], y[t])
+        truth.update(x[t], y[t])
+        if t in (0, 3, 10, 30, 60, 119):
+            assert difference(posterior, truth) < 0.03, t
+            assert abs(posterior.log_evidence - truth.log_evidence) < 0.15, t
+    assert posterior.draws().effective_sample_size >= 0.5 * 10_000
+    if isinstance(noise, sb.InverseGammaNoise):
+        assert posterior.noise_variance == pytest.approx(truth.noise_variance, rel=0.03)
+
+
+def test_one_action_three_hundred_times() -> None:
+    prior = PRIORS["known"][0]
+    rng = np.random.default_rng(0)
+    x = np.tile(rng.standard_normal(8), (320, 1))
+    x[:20] = rng.standard_normal((20, 8))
+    y = x @ np.array([1.0, -0.5, 0, 0, 0, 0, 0, 0]) + np.sqrt(NOISE) * rng.standard_normal(320)
+    posterior, truth = sb.Particles(prior, 8, NOISE, seed=0), sb.Enumeration(prior, 8, NOISE)
+    posterior.update(x, y)
+    truth.update(x, y)
+    assert difference(posterior, truth) < 0.03
+
+
+def test_a_hard_observation_is_taken_in_parts() -> None:
+    """An observation without noise to speak of would leave a handful of particles; tempering keeps half of them."""
+    prior = sb.SpikeSlab(0.3, 1.0)
+    posterior, truth = sb.Particles(prior, 6, 1e-4, seed=0), sb.Enumeration(prior, 6, 1e-4)
+    for x, y in ((np.arange(1.0, 7.0), 3.0), (np.ones(6), 1.0), (np.arange(6.0, 0.0, -1.0), -2.0)):
+        posterior.update(x, y)
+        truth.update(x, y)
+        assert posterior.draws().effective_sample_size >= 0.5 * 10_000
+        assert difference(posterior, truth) < 0.04
+        assert abs(posterior.log_evidence - truth.log_evidence) < 0.2
+
+
+def test_the_evidence_is_unbiased() -> None:
+    """Mean of Ẑ/Z over 60 small runs within four standard errors of one, and not of 1.2."""
+    prior = sb.SpikeSlab([0.2, 0.5, 0.3], [0.5, 1.0, 2.0], [0.3, 0.0, -0.5])
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((12, 3)), rng.standard_normal(12)
+    truth = sb.Enumeration(prior, 3, 0.5)
+    truth.update(x, y)
+    ratios = []
+    for seed in range(60):
+        posterior = sb.Particles(prior, 3, 0.5, n_draws=400, seed=seed)
+        posterior.update(x, y)
+        ratios.append(np.exp(posterior.log_evidence - truth.log_evidence))
+    error = np.std(ratios, ddof=1) / np.sqrt(60)
+    assert abs(np.mean(ratios) - 1.0) < 4 * error
+    assert abs(np.mean(ratios) - 1.2) > 4 * error, "planted: an evidence 20% too small would show"
+
+
+def test_moves_that_do_not_move_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: resampling without a move. The particles collapse onto few values, and the posterior is lost."""
+    monkeypatch.setattr(particles, "coordinate_sweep", lambda *_: None)
+    monkeypatch.setattr(particles, "MOST_SWEEPS", 1)
+    x, y = history(6, 120, seed=1)
+    posterior, truth = sb.Particles(PRIORS["known"][0], 6, NOISE, seed=0), sb.Enumeration(PRIORS["known"][0], 6, NOISE)
+    posterior.update(x, y)
+    truth.update(x, y)
+    assert difference(posterior, truth) > 0.03
+
+
+def test_the_laplace_spike() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((8, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
+    y = x @ np.array([0.8, 0.0]) + rng.standard_normal(8)
+    expected = laplace_moments(x.T @ x, x.T @ y)
+    prior = sb.SpikeSlab(BETA[:2], SLAB_VARIANCE[:2], SLAB_MEAN[:2], sb.LaplaceSpike(0.15))
+    posterior = sb.Particles(prior, 2, 1.0, n_draws=20_000, seed=0)
+    posterior.update(x, y)
+    theta, weights = posterior.draws().theta, posterior.draws().weights
+    assert weights @ theta[:, 0] == pytest.approx(expected["mean 0"], abs=0.02)
+    assert weights @ theta[:, 1] == pytest.approx(expected["mean 1"], abs=0.02)
+    assert weights @ (theta[:, 0] * theta[:, 1]) == pytest.approx(expected["cross"], abs=0.02)
+    assert weights @ (np.abs(theta[:, 0]) < 0.3) == pytest.approx(expected["near zero"], abs=0.02)
+
+
+def test_no_data_gives_the_prior_back() -> None:
+    posterior = sb.Particles(sb.SpikeSlab(0.3, 0.5, 1.0), 4, seed=0)
+    np.testing.assert_allclose(posterior.inclusion(), 0.3, atol=0.03)
+    np.testing.assert_allclose(posterior.mean(), 0.3, atol=0.03)
+    assert posterior.log_evidence == 0.0
+
+
+def test_same_theta_array_until_the_particles_move() -> None:
+    x, y = history(6, 60, seed=2)
+    posterior = sb.Particles(PRIORS["known"][0], 6, NOISE, n_draws=1000, seed=0)
+    arrays = []
+    for t in range(60):
+        posterior.update(x[t], y[t])
+        arrays.append(posterior.draws().theta)
+    distinct = {id(array) for array in arrays}
+    assert 2 <= len(distinct) < 30
+
+
+@pytest.mark.parametrize("kind", PRIORS)
+def test_a_restored_engine_continues_bit_for_bit(kind: str) -> None:
+    prior, noise = PRIORS[kind]
+    x, y = history(6, 60, seed=2)
+    first, second = (sb.Particles(prior, 6, noise, n_draws=500, seed=s) for s in (0, 1))
+    first.update(x[:30], y[:30])
+    second.restore(first.state())
+    for engine in (first, second):
+        engine.update(x[30:], y[30:])
+    assert first.draws().theta.tobytes() == second.draws().theta.tobytes()
+    assert first.draws().weights.tobytes() == second.draws().weights.tobytes()
+    assert first.log_evidence == second.log_evidence
+
+
+def test_weights() -> None:
+    weights = Weights.of(np.log([1.0, 3.0]) - 1e5)
+    np.testing.assert_allclose(weights.normalised, [0.25, 0.75])
+    assert weights.log_total == pytest.approx(np.log(4.0) - 1e5)
+    assert weights.effective_size == pytest.approx(1.6)
+
+
+def test_what_it_does_not_serve() -> None:
+    with pytest.raises(TypeError, match="prior: expected a SpikeSlab, got GaussianPrior"):
+        sb.Particles(sb.GaussianPrior(), 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="n_draws: expected a whole number of at least 10"):
+        sb.Particles(sb.SpikeSlab(0.1, 1.0), 3, n_draws=3)
