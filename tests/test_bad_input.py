@@ -180,6 +180,41 @@ def test_asking_and_telling_refuse_and_change_nothing(make: Maker, data: st.Data
     assert fingerprint(policy) == before
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [np.array("1"), np.array([1.0, 2.0]), np.complex128(1j), np.ma.masked, 10**5000, np.array(None), [[1.0], [2.0]]],
+    ids=["text", "vector", "complex", "masked", "endless", "none", "nested"],
+)
+def test_odd_rewards(wrong: object) -> None:
+    policy = sb.LinTS(np.eye(2), seed=0)
+    decision = policy.ask()
+    with pytest.raises((TypeError, ValueError), match=r"^reward: expected"):
+        policy.tell(decision, wrong)
+    with pytest.raises(TypeError, match=r"^decision: expected"):
+        policy.tell(np.array(0), [1.0])
+    assert policy.pending == (decision,)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        np.ma.masked_array(np.eye(2), mask=np.eye(2) > 0),
+        np.array([["1", "2"]], dtype=object),
+        np.array([[1.0, None]], dtype=object),
+        np.array([[1j, 2.0]]),
+    ],
+    ids=["masked", "object strings", "none", "complex"],
+)
+def test_odd_actions(wrong: object) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"^actions: expected"):
+        sb.LinTS(wrong)
+
+
+def test_large_but_legal_features_work() -> None:
+    for make in POLICIES.values():
+        play(make(np.eye(2) * 1e26, noise_variance=1e30, seed=0), 5)
+
+
 @given(
     x=st.one_of(bad_matrix(columns=3), hnp.arrays(np.float64, st.integers(0, 6).filter(lambda n: n != 3))),
     y=st.floats(-1, 1),

@@ -19,6 +19,34 @@ def test_one_at_a_time_equals_batch_equals_definition() -> None:
         assert evidence.count == 50
 
 
+def test_sums_over_many_blocks_and_after_a_restore() -> None:
+    rng = np.random.default_rng(1)
+    x, y = rng.standard_normal((1000, 3)), rng.standard_normal(1000)
+    evidence = Evidence(3)
+    for start in range(0, 700, 7):
+        evidence.add(x[start : start + 7], y[start : start + 7])
+    again = Evidence(3)
+    again.restore(evidence.state())
+    for one in (evidence, again):
+        for row, reward in zip(x[700:], y[700:], strict=True):
+            one.add(row, reward)
+        np.testing.assert_allclose(one.gram, x.T @ x, rtol=1e-12)
+        np.testing.assert_allclose(one.moment, x.T @ y, rtol=1e-12, atol=1e-12)
+        assert one.square == pytest.approx(y @ y, rel=1e-12)
+        assert one.count == 1000
+
+
+def test_a_state_is_a_snapshot() -> None:
+    evidence, other = Evidence(2), Evidence(2)
+    evidence.add([1.0, 2.0], 3.0)
+    state = evidence.state()
+    other.restore(state)
+    evidence.add([5.0, 5.0], 5.0)
+    other.add([-1.0, 0.0], 1.0)
+    np.testing.assert_array_equal(other.gram, [[2.0, 2.0], [2.0, 4.0]])
+    np.testing.assert_array_equal(evidence.gram, [[26.0, 27.0], [27.0, 29.0]])
+
+
 def test_shapes_never_grow() -> None:
     evidence = Evidence(3)
     for _ in range(100):

@@ -116,6 +116,19 @@ def test_underflown_weights_leave_no_nan() -> None:
     assert np.isfinite(known.conditional_mean).all()
 
 
+def test_equal_rows_count_as_one_action_wherever_they_stand() -> None:
+    """Matrix products round equal rows differently at the edges of blocks; 257 and 101 rows are such."""
+    rng = np.random.default_rng(0)
+    draws = Draws(rng.standard_normal((400, 5)), np.full(400, 1 / 400))
+    same = information(draws, np.tile(rng.standard_normal(5), (257, 1)))
+    assert same.support.tolist() == [0]
+    assert same.entropy == 0.0
+    actions = rng.standard_normal((101, 5))
+    once, twice = information(draws, actions), information(draws, np.vstack((actions, actions)))
+    np.testing.assert_array_equal(once.support, twice.support)
+    np.testing.assert_allclose(once.gain, twice.gain[:101], rtol=1e-12)
+
+
 # The mutual information
 
 
@@ -151,6 +164,26 @@ def test_mutual_information_equals_quadrature(noise_variance: float, seed: int) 
     draws, actions = random_problem(seed, 8, 4, 2)
     found = mutual_information(draws, actions, noise_variance)
     np.testing.assert_allclose(found, by_quadrature(draws, actions, noise_variance), atol=1e-8)
+
+
+def test_mutual_information_leaves_out_draws_without_weight() -> None:
+    draws, actions = random_problem(0, 8, 4, 2)
+    weights = draws.weights.copy()
+    weights[[1, 5]] = 0.0
+    weights /= weights.sum()
+    weights[2] = 5e-324
+    weights /= weights.sum()
+    alive = weights > 1e-300
+    found = mutual_information(Draws(draws.theta, weights), actions, 0.7)
+    expected = mutual_information(Draws(draws.theta[alive], weights[alive] / weights[alive].sum()), actions, 0.7)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_mutual_information_of_means_far_apart() -> None:
+    """Two means a million deviations apart: the reward tells which it is, and the grid must not grow with the gap."""
+    draws = Draws(np.array([[5e5], [-5e5], [5e5 + 0.5]]), np.array([0.3, 0.5, 0.2]))
+    found = mutual_information(draws, np.array([[1.0], [-1.0]]), 1.0)
+    np.testing.assert_allclose(found, math.log(2.0), atol=1e-9)
 
 
 def test_mutual_information_of_a_coin() -> None:

@@ -92,6 +92,15 @@ def test_zero_cases() -> None:
     np.testing.assert_array_equal(ratios(np.array([0.0, 1.0]), np.array([0.0, 0.0])), [0.0, np.inf])
 
 
+def test_extreme_numbers_neither_underflow_nor_overflow() -> None:
+    assert minimise_over_actions([1e-4, 1e-6, 1.0], [1.0, 1.0, 1.0], 100.0).first == 1
+    assert minimise_over_actions([1e-170, 1e-171, 1.0], [1.0, 1.0, 1.0]).first == 1
+    assert minimise_over_actions([1e200, 1e199], [1e250, 1e250], 3.0).first == 1
+    small = minimise_over_distributions([1e-200, 5e-200], [0.0, 8e-200])
+    large = minimise_over_distributions([1.0, 5.0], [0.0, 8.0])
+    assert small.probability == pytest.approx(large.probability, rel=1e-12)
+
+
 def test_mixing_beats_every_single_action() -> None:
     delta, v = np.array([1.0, 10.0]), np.array([1e-4, 10.0])
     single, mixed = minimise_over_actions(delta, v), minimise_over_distributions(delta, v)

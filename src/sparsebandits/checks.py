@@ -26,13 +26,19 @@ def shown(value: object) -> str:
     """Describe ``value`` in a few words, for an error message."""
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return f"a {type(value).__name__} too long to show"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def check_number(name: str, value: object) -> float:
     """Require one finite real number no larger than ``LARGEST`` in magnitude."""
-    if isinstance(value, (bool, np.bool_, str, bytes)) or value is None:
+    numeric = not isinstance(value, (bool, str, bytes, complex)) and value is not None
+    if isinstance(value, (np.ndarray, np.generic)):
+        numeric = value.dtype.kind in "fiu" and value.ndim == 0 and not np.ma.is_masked(value)
+    if not numeric:
         raise TypeError(f"{name}: expected a number, got {shown(value)}")
     try:
         number = float(cast(Any, value))
@@ -76,23 +82,25 @@ def check_count(name: str, value: object, least: int = 1) -> int:
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
     """Require one of a few words."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         expected = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name}: expected one of {expected}, got {shown(value)}")
-    return cast(str, value)
+    return value
 
 
-def check_array(name: str, value: object, ndim: int | None = None) -> FloatArray:
+def check_array(name: str, value: object, ndim: int | None = None, largest: float = LARGEST) -> FloatArray:
     """Require real finite numbers, of ``ndim`` dimensions if given; return them as float64 in C order."""
     if isinstance(value, (str, bytes)) or value is None:
         raise TypeError(f"{name}: expected an array of numbers, got {shown(value)}")
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name}: expected numbers everywhere, got a masked array with holes")
     try:
         raw = np.asarray(value)
     except ValueError:
         raise ValueError(f"{name}: expected rows of equal length, got {shown(value)}") from None
     if raw.dtype.kind not in "fiub":
         try:  # a table whose columns are of several numeric kinds arrives as objects
-            if raw.dtype.kind != "O":
+            if raw.dtype.kind != "O" or any(isinstance(cell, (str, bytes)) for cell in raw.flat):
                 raise TypeError
             raw = raw.astype(np.float64)
         except OverflowError:
@@ -105,11 +113,12 @@ def check_array(name: str, value: object, ndim: int | None = None) -> FloatArray
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(raw, dtype=np.float64).reshape(raw.shape)
     # min and max see NaN and infinity too, and allocate nothing
-    if array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
-        place = np.unravel_index(int(np.argmax(~(np.abs(array) <= LARGEST))), array.shape)
+    largest = min(largest, float(np.finfo(np.float64).max))
+    if array.size and not (array.min() >= -largest and array.max() <= largest):
+        place = np.unravel_index(int(np.argmax(~(np.abs(array) <= largest))), array.shape)
         where = f" at position {tuple(int(i) for i in place)}" if array.ndim else ""
         raise ValueError(
-            f"{name}: expected finite numbers of magnitude at most {LARGEST:g}, got {array[place]:g}{where}"
+            f"{name}: expected finite numbers of magnitude at most {largest:g}, got {array[place]:g}{where}"
         )
     return array
 

@@ -81,8 +81,8 @@ def main() -> None:
     """Run the command line; a person sees messages, never a traceback for bad input or Ctrl-C."""
     try:
         app()
-    except (ValueError, TypeError, OSError) as error:
-        typer.echo(f"sparsebandits: {error}", err=True)
+    except (ValueError, TypeError, OSError, MemoryError) as error:
+        typer.echo(f"sparsebandits: {str(error) or 'not enough memory'}", err=True)
         sys.exit(BAD_INPUT)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:

@@ -72,13 +72,16 @@ class Evidence:
 
     def state(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs."""
-        return {"count": self.count, "total": vars(self._total), "recent": vars(self._recent)}
+        sums = {
+            name: {"gram": part.gram.copy(order="F"), "moment": part.moment.copy(), "square": part.square}
+            for name, part in (("total", self._total), ("recent", self._recent))
+        }
+        return {"count": self.count, **sums}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
         self.count = int(state["count"])
         for sums, saved in ((self._total, state["total"]), (self._recent, state["recent"])):
-            # copies: they change in place, and the state may still be somebody else's
             sums.gram, sums.moment, sums.square = saved["gram"].copy(order="F"), saved["moment"].copy(), saved["square"]
 
 

@@ -40,6 +40,7 @@ class Optima:
     order: IntArray  # (M,)
     starts: IntArray  # (G + 1,)
     support: IntArray  # (G,) actions that are best under some draw, ascending
+    first_equal: IntArray  # (K,) of each action, the first row that equals it
     value: FloatArray  # (M,) max_b ⟨b, θ^m⟩ in sorted order
     theta: FloatArray  # (M, d) in sorted order
 
@@ -57,6 +58,12 @@ class Optima:
         return np.add.reduceat(weights, self.starts[:-1]), np.asarray(membership @ self.theta)
 
 
+def first_equal_rows(actions: FloatArray) -> IntArray:
+    """Return for each row the first that equals it: rounding may tell the predictions of equal rows apart."""
+    seen: dict[bytes, int] = {}
+    return np.array([seen.setdefault(row.tobytes(), k) for k, row in enumerate(actions + 0.0)], dtype=np.intp)
+
+
 def best_actions(theta: FloatArray, actions: FloatArray) -> Optima:
     """Find x* under each draw: ``theta`` is ``(M, d)``, ``actions`` is ``(K, d)``."""
     index = np.empty(len(theta), dtype=np.intp)
@@ -66,10 +73,12 @@ def best_actions(theta: FloatArray, actions: FloatArray) -> Optima:
         predictions = theta[block] @ actions.T
         index[block] = predictions.argmax(axis=1)
         value[block] = predictions[np.arange(len(predictions)), index[block]]
+    first_equal = first_equal_rows(actions)
+    index = first_equal[index]
     order = np.argsort(index, kind="stable")
     support, counts = np.unique(index, return_counts=True)
     starts = np.concatenate(([0], np.cumsum(counts)))
-    return Optima(order, starts, support, value[order], theta[order])
+    return Optima(order, starts, support, first_equal, value[order], theta[order])
 
 
 class OptimaMemory:
@@ -193,7 +202,7 @@ def _action_information(
     marginal = np.bincount(columns.ravel(), density.ravel())  # f at each node
     share = np.bincount(group, weights)  # P(g)
     inside = np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))
-    with np.errstate(divide="ignore"):
-        logarithm = np.log(joint.data) - np.log(marginal[joint.indices]) - np.log(share[inside])
-    positive = joint.data > 0
-    return max(float(joint.data[positive] @ logarithm[positive]) * step, 0.0)
+    positive = joint.data > 0  # 0 log 0 = 0
+    density, inside, node = joint.data[positive], inside[positive], joint.indices[positive]
+    logarithm = np.log(density) - np.log(marginal[node]) - np.log(share[inside])
+    return max(float(density @ logarithm) * step, 0.0)

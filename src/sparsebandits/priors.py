@@ -68,7 +68,7 @@ class GaussianSpike:
     variance: float
 
     def __post_init__(self) -> None:
-        check_positive("variance", self.variance)
+        object.__setattr__(self, "variance", check_positive("variance", self.variance))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class LaplaceSpike:
     scale: float
 
     def __post_init__(self) -> None:
-        check_positive("scale", self.scale)
+        object.__setattr__(self, "scale", check_positive("scale", self.scale))
 
 
 Spike: TypeAlias = PointMass | GaussianSpike | LaplaceSpike
@@ -96,8 +96,8 @@ class BetaInclusion:
     b: float = 1.0
 
     def __post_init__(self) -> None:
-        check_positive("a", self.a)
-        check_positive("b", self.b)
+        object.__setattr__(self, "a", check_positive("a", self.a))
+        object.__setattr__(self, "b", check_positive("b", self.b))
 
     @property
     def mean(self) -> float:
@@ -116,8 +116,8 @@ class InverseGammaNoise:
     scale: float = 0.5
 
     def __post_init__(self) -> None:
-        check_positive("shape", self.shape)
-        check_positive("scale", self.scale)
+        object.__setattr__(self, "shape", check_positive("shape", self.shape))
+        object.__setattr__(self, "scale", check_positive("scale", self.scale))
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws of σ², shape ``(size,)``."""

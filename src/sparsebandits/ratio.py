@@ -54,8 +54,7 @@ def minimise_over_actions(regret: object, gain: object, exponent: float = 2.0) -
     settled = _zero_case(delta, v)
     if settled is not None:
         return settled
-    # Scaling keeps powers of tiny and huge numbers in range, and does not move the minimum.
-    best = int(np.argmin(ratios(delta / delta.max(), v / v.max(), power)))
+    best = int(np.argmin(_log_ratios(delta, v, power)))
     return Minimiser(best, best, 0.0, _ratio(float(delta[best]), float(v[best]), power))
 
 
@@ -70,16 +69,14 @@ def minimise_over_distributions(regret: object, gain: object, exponent: float = 
     settled = _zero_case(delta, v)
     if settled is not None:
         return settled
-    x, y = delta / delta.max(), v / v.max()
-    corners = _upper_left_hull(x, y)
+    corners = _upper_left_hull(delta, v)
     first, second = (corners[:-1], corners[1:]) if len(corners) > 1 else (corners, corners)
-    dx, dy = x[second] - x[first], y[second] - y[first]
-    x, y = x[first], y[first]
+    x, y, dx, dy = delta[first], v[first], delta[second] - delta[first], v[second] - v[first]
     # Setting the derivative of (x + q dx)^λ / (y + q dy) to zero gives a linear equation in q.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        q = (dy * x - power * dx * y) / ((power - 1.0) * dx * dy)
+        q = (x / dx - power * (y / dy)) / (power - 1.0)
     q = np.clip(np.nan_to_num(q, nan=0.0), 0.0, 1.0)
-    edge = int(np.argmin(ratios(x + q * dx, y + q * dy, power)))
+    edge = int(np.argmin(_log_ratios(x + q * dx, y + q * dy, power)))
     i, j, share = int(first[edge]), int(second[edge]), float(q[edge])
     if share == 0.0 or i == j:
         j, share = i, 0.0
@@ -90,7 +87,7 @@ def minimise_over_distributions(regret: object, gain: object, exponent: float = 
 
 
 def _checked(regret: object, gain: object, exponent: float) -> tuple[FloatArray, FloatArray, float]:
-    delta, v = check_array("regret", regret, ndim=1), check_array("gain", gain, ndim=1)
+    delta, v = (check_array(name, values, 1, largest=np.inf) for name, values in (("regret", regret), ("gain", gain)))
     if len(delta) == 0 or len(delta) != len(v):
         raise ValueError(f"gain: expected one number an action, like regret ({len(delta)}), got {len(v)}")
     for name, values in (("regret", delta), ("gain", v)):
@@ -123,13 +120,17 @@ def _upper_left_hull(delta: FloatArray, v: FloatArray) -> IntArray:
     for c in candidates:
         while len(corners) >= 2:
             a, b = corners[-2], corners[-1]
-            rise_ab, run_ab = v[b] - v[a], delta[b] - delta[a]
-            rise_ac, run_ac = v[c] - v[a], delta[c] - delta[a]
-            if rise_ab * run_ac > rise_ac * run_ab:
+            if (v[b] - v[a]) / (delta[b] - delta[a]) > (v[c] - v[a]) / (delta[c] - delta[a]):
                 break
             corners.pop()
         corners.append(c)
     return np.array(corners, dtype=np.intp)
+
+
+def _log_ratios(delta: FloatArray, v: FloatArray, power: float) -> FloatArray:
+    """Return log Ψ for positive regret: powers of tiny and huge numbers would leave the range of floats."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(power * np.log(delta) - np.log(v))
 
 
 def _ratio(delta: float, v: float, power: float) -> float:

@@ -7,9 +7,11 @@ and with their memory order; everything else goes into one JSON member. Any NumP
 import io
 import json
 import os
-import tempfile
+import secrets
+import stat
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,30 +25,36 @@ class SaveFileError(ValueError):
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write the whole file or leave what was there: a reader never sees half of it, not even after a crash."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    """Write the whole file or leave what was there: a reader never sees half of it, not even after a crash.
+
+    A link is followed, and the file keeps its permissions. What is no file (a device, a directory) is refused. A
+    process that is killed while it writes may leave a file ``.….tmp`` behind, which nobody reads.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(f"path: expected a file or a new name, got {path}")
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"path: expected an existing directory, got {target.parent}") from None
     try:
         with os.fdopen(handle, "wb") as file:
+            if target.exists():
+                os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
-    directory = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)  # the rename itself
-    finally:
-        os.close(directory)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with suppress(OSError):  # a directory that may not be read cannot be synchronised; the file is there all the same
+        directory = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)  # the rename itself
+        finally:
+            os.close(directory)
 
 
 def pack(kind: str, version: int, state: Mapping[str, Any]) -> bytes:

@@ -53,6 +53,7 @@ def fake(final: dict[str, list[float]]) -> sb.Result:
 
 def test_table_and_comparison() -> None:
     result = fake({"A": [1.0, 2.0, 3.0, 6.0], "B": [2.0, 4.0, 5.0, 5.0]})
+    assert fake({"A": [1.0, 2.0], "B": [1.0, 3.0]}).compare("B").to_dicts()[0]["wins"] == "1 of 2", "a tie is no win"
     rows = result.table().to_dicts()
     assert [row["policy"] for row in rows] == ["A", "B"]
     assert rows[0]["final regret"] == 3.0
@@ -90,6 +91,7 @@ def test_intervals_of_little_data() -> None:
     np.testing.assert_array_equal(mean_interval(np.array([3.0, 3.0])), (3.0, 3.0))
     low, high = mean_interval(np.array([1.0, 2.0]))
     assert 1.0 <= low <= high <= 2.0
+    np.testing.assert_allclose(mean_interval(np.array([5.0, 5.0, 5.0, 5.0 + 1e-15])), 5.0)
     columns = np.array([[1.0, 5.0, 2.0], [2.0, 5.0, 4.0], [4.0, 5.0, 8.0]])
     together = mean_interval(columns)
     for j in range(3):
@@ -105,6 +107,19 @@ def test_plots(name: str, tmp_path: Path) -> None:
         content.append((tmp_path / name).read_bytes())
     assert len(content[0]) > 1000
     assert content[0] == content[1], "the same curves give the same bytes"
+
+
+def test_a_failing_policy_is_named() -> None:
+    class Odd(Exception):  # noqa: N818
+        def __init__(self, one: int, two: int) -> None:
+            super().__init__("odd")
+
+    def broken(problem: sb.Problem) -> sb.Policy:
+        raise Odd(1, 2)
+
+    for workers in (1, 2):
+        with pytest.raises(RuntimeError, match=r"policy 'bad' failed in trial \d of seed 0: .*odd"):
+            sb.Experiment(environment, {"bad": broken}, 5, 2).run(workers=workers)
 
 
 def test_plain_progress_lines(capsys: pytest.CaptureFixture[str]) -> None:

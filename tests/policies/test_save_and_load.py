@@ -148,6 +148,36 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
         assert os.listdir(tmp_path) == ["policy"]
 
 
+def test_links_permissions_and_what_is_no_file(tmp_path: Path) -> None:
+    policy = sb.LinTS(some_actions(), seed=0)
+    real, link = tmp_path / "real", tmp_path / "link"
+    policy.save(real)
+    real.chmod(0o600)
+    link.symlink_to(real)
+    policy.save(link)
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o600
+    assert fingerprint(sb.load(link)) == fingerprint(policy)
+    policy.save(tmp_path / ("n" * 250))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for wrong in (pipe, tmp_path):
+        with pytest.raises(OSError, match="path: expected a file or a new name"):
+            policy.save(wrong)
+
+
+def test_a_snapshot_in_memory_does_not_change(tmp_path: Path) -> None:
+    for make in POLICIES.values():
+        policy = make(some_actions(), seed=0)
+        play(policy, 5)
+        before = fingerprint(policy)
+        state = policy.state()
+        play(policy, 5)
+        assert pack(KIND, VERSION, state) == before
+    with pytest.raises(TypeError, match="own: expected policy classes"):
+        sb.load(tmp_path / "x", 3)  # type: ignore[arg-type]
+
+
 def test_saving_into_a_missing_directory_names_it(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         sb.LinTS(some_actions()).save(tmp_path / "nowhere" / "policy")

@@ -11,7 +11,7 @@ from sparsebandits.checks import FloatArray
 from sparsebandits.policies.policy import POLICY_STREAM
 from sparsebandits.randomness import stream
 from tests.policies.table import some_actions
-from tests.test_information import brute_force
+from tests.test_information import brute_force, by_quadrature
 
 NOISE, PRIOR = 0.5, 0.3
 
@@ -58,6 +58,75 @@ def test_lin_ts() -> None:
         decision = policy.ask()
         assert decision.action == max(range(12), key=lambda a: float(actions[a] @ theta))
         textbook.observe(policy, decision, reward)
+
+
+def test_lin_ts_inflated() -> None:
+    """A variance of 2.5 times the posterior's changes both what is played and the probability that is logged."""
+    actions = some_actions(12, 4)
+    policy = settled(sb.LinTS(actions, sb.GaussianPrior(PRIOR), NOISE, inflation=2.5, probability_draws=5000, seed=0))
+    posterior = policy.rule.posterior  # type: ignore[attr-defined]
+    wide = posterior.sample(np.random.default_rng(1), 400_000)
+    wide = posterior.mean() + np.sqrt(2.5) * (wide - posterior.mean())
+    probability = np.bincount((wide @ actions.T).argmax(axis=1), minlength=12) / len(wide)
+    decisions = [policy.ask() for _ in range(ASKED)]
+    assert chi_square(np.bincount([d.action for d in decisions], minlength=12), probability) > 0.001
+    for decision in decisions[:100]:
+        p = probability[decision.action]
+        assert abs(decision.probability - p) < 5 * np.sqrt(p * (1 - p) / 2500) + 1 / 2500
+
+
+def test_a_probability_is_never_zero() -> None:
+    policy = sb.LinTS(some_actions(200, 4), probability_draws=10, seed=0)
+    decisions = [policy.ask() for _ in range(200)]
+    assert min(d.probability for d in decisions) >= 1 / 11
+    assert min(d.probability for d in decisions) < 0.15, "some were in none of the ten draws"
+
+
+def test_lin_ucb_with_sets_that_change_and_a_prior_of_its_own_for_each_coordinate() -> None:
+    variance = np.array([0.1, 0.5, 1.0, 2.0])
+    radius = sb.ConfidenceRadius(delta=0.1, norm_bound=0.5)
+    policy = sb.LinUCB(some_actions(6, 4), sb.GaussianPrior(variance), NOISE, radius)
+    x, y = np.empty((0, 4)), np.empty(0)
+    for t, reward in enumerate(rewards(5, 40)):
+        actions = some_actions(6, 4, seed=t // 3)  # three rounds with one set, then another of the same shape
+        precision: FloatArray = np.diag(1 / variance) + x.T @ x / NOISE
+        mean = np.linalg.solve(precision, x.T @ y / NOISE)
+        log_det = np.linalg.slogdet(precision)[1] + np.log(variance).sum()
+        width = np.sqrt(2 * np.log(10) + log_det) + 0.5 / np.sqrt(variance.min())
+        bounds = actions @ mean + width * np.sqrt(np.diag(actions @ np.linalg.inv(precision) @ actions.T))
+        decision = policy.ask(actions)
+        assert decision.action == int(bounds.argmax())
+        assert decision.reasons.columns["upper bound"][0] == pytest.approx(bounds.max(), abs=1e-9)
+        policy.tell(decision, reward)
+        x, y = np.vstack((x, decision.features)), np.append(y, reward)
+
+
+def test_lin_ucb_keeps_its_digits_when_variances_collapse() -> None:
+    policy = sb.LinUCB(np.eye(2), sb.GaussianPrior(1.0), 1e-12)
+    counts = np.zeros(2)
+    for _ in range(20):
+        decision = policy.ask()
+        bonus = dict(zip(decision.reasons.candidates.tolist(), decision.reasons.columns["bonus"], strict=True))
+        for j in range(2):
+            assert bonus[j] == pytest.approx(2.0 / np.sqrt(1 + counts[j] / 1e-12), rel=1e-6)
+        policy.tell(decision, 1.0)
+        counts[decision.action] += 1
+
+
+def test_linear_ids_with_mutual_information() -> None:
+    actions = some_actions(5, 3)
+    policy = sb.LinearIDS(actions, sb.GaussianPrior(PRIOR), NOISE, n_draws=40, gain="mutual-information", seed=2)
+    for reward in rewards(2, 15):
+        draws = policy.posterior.draws()
+        regret, _, _, _ = brute_force(draws, actions)
+        gain = by_quadrature(draws, actions, NOISE)
+        decision = policy.ask()
+        expected = [r**2 / g if g > 1e-12 else np.inf for r, g in zip(regret, gain, strict=True)]
+        assert decision.action == int(np.argmin(expected))
+        columns = decision.reasons.columns["information gain"]
+        for a, value in zip(decision.reasons.candidates.tolist(), columns, strict=True):
+            assert value == pytest.approx(gain[a], abs=1e-7)
+        policy.tell(decision, reward)
 
 
 @pytest.mark.parametrize("width", [0.7, sb.ConfidenceRadius(delta=0.1, norm_bound=2.0)])

@@ -55,6 +55,61 @@ def test_accurate_after_100_000_updates(design) -> None:  # type: ignore[no-unty
     assert posterior.log_det_ratio == pytest.approx(np.log(variance).sum() - log_det, abs=1e-8)
 
 
+def test_a_batch_across_the_drift_check_counts_once() -> None:
+    rng = np.random.default_rng(0)
+    n, d = conjugate.CHECK_EVERY + 30, 50
+    x = rng.standard_normal((n, d))
+    y = x @ rng.standard_normal(d) + rng.standard_normal(n)
+    posterior = Conjugate(GaussianPrior(1.0), d, 1.0)
+    for k in range(n - 31):
+        posterior.update(x[k], y[k])
+    posterior.update(x[n - 31 :], y[n - 31 :])
+    mean, covariance = fresh_solve(x, y, np.zeros(d), np.ones(d), 1.0)
+    np.testing.assert_allclose(posterior.mean(), mean, atol=1e-10)
+    np.testing.assert_allclose(posterior.covariance(), covariance, atol=1e-10)
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1e-10])
+def test_the_drift_check_does_no_harm_where_statistics_are_ill_conditioned(noise: float) -> None:
+    rng = np.random.default_rng(0)
+    actions = rng.standard_normal((2, 4))
+    n = conjugate.CHECK_EVERY
+    x = actions[np.arange(n) % 2]
+    y = x @ rng.standard_normal(4)
+    posterior = Conjugate(GaussianPrior(1.0), 4, noise)
+    for row, reward in zip(x, y, strict=True):
+        posterior.update(row, reward)
+    q, _ = np.linalg.qr(actions.T, mode="complete")
+    unseen = q[:, 2:]  # what no action tells anything about keeps its prior
+    np.testing.assert_allclose(unseen.T @ posterior.covariance() @ unseen, np.eye(2), atol=1e-9)
+    batch = Conjugate(GaussianPrior(1.0), 4, noise)
+    batch.update(x[:8], y[:8])
+    np.testing.assert_allclose(unseen.T @ batch.covariance() @ unseen, np.eye(2), atol=1e-9)
+
+
+def test_a_large_batch_replaces_the_draws() -> None:
+    posterior = Conjugate(GaussianPrior(0.5), 5, 1.0, n_draws=20_000, seed=3)
+    posterior.draws()
+    rng = np.random.default_rng(0)
+    posterior.update(rng.standard_normal((30, 5)), rng.standard_normal(30))
+    check_draws_against_moments(posterior)
+
+
+def test_actions_that_share_a_feature_are_told_apart() -> None:
+    posterior = Conjugate(GaussianPrior(0.5), 2, 1.0, n_draws=20_000, seed=3)
+    posterior.draws()
+    posterior.update([0.5, 0.1], 0.3)
+    posterior.update([0.5, -0.4], -0.2)
+    check_draws_against_moments(posterior)
+
+
+def test_a_huge_reward_for_a_tiny_action_is_not_lost() -> None:
+    posterior = Conjugate(GaussianPrior(1.0), 1, 1.0, n_draws=20_000, seed=0)
+    posterior.draws()
+    posterior.update([1e-9], 0.5e9)  # the likelihood is that of a mean shifted by a half
+    assert posterior.draws().mean()[0] == pytest.approx(0.5, abs=0.05)
+
+
 @pytest.mark.parametrize("n", [1, 3, 5, 6, 40])
 def test_batch_equals_one_at_a_time(n: int) -> None:
     rng = np.random.default_rng(n)

@@ -7,6 +7,7 @@ import sparsebandits as sb
 from sparsebandits.checks import FloatArray
 from sparsebandits.posteriors import particles
 from sparsebandits.posteriors.cloud import Weights
+from sparsebandits.posteriors.moves import Moves
 from tests.posteriors.test_kernels import BETA, SLAB_MEAN, SLAB_VARIANCE, laplace_moments
 
 NOISE = 2.0
@@ -71,7 +72,7 @@ def test_a_hard_observation_is_taken_in_parts() -> None:
     """An observation without noise to speak of would leave a handful of particles; tempering keeps half of them."""
     prior = sb.SpikeSlab(0.3, 1.0)
     posterior, truth = sb.Particles(prior, 6, 1e-4, seed=0), sb.Enumeration(prior, 6, 1e-4)
-    for x, y in ((np.arange(1.0, 7.0), 3.0), (np.ones(6), 1.0), (np.arange(6.0, 0.0, -1.0), -2.0)):
+    for x, y in ((np.arange(1.0, 7.0), 3.0), (np.ones(6), 1.0), (np.arange(6.0, 0.0, -1.0), 4.0)):
         posterior.update(x, y)
         truth.update(x, y)
         assert posterior.draws().effective_sample_size >= 0.5 * 10_000
@@ -98,7 +99,7 @@ def test_the_evidence_is_unbiased() -> None:
 
 def test_moves_that_do_not_move_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: resampling without a move. The particles collapse onto few values, and the posterior is lost."""
-    monkeypatch.setattr(particles, "coordinate_sweep", lambda *_: None)
+    monkeypatch.setattr(Moves, "coordinates", lambda *_: None)
     monkeypatch.setattr(particles, "MOST_SWEEPS", 1)
     x, y = history(6, 120, seed=1)
     posterior, truth = sb.Particles(PRIORS["known"][0], 6, NOISE, seed=0), sb.Enumeration(PRIORS["known"][0], 6, NOISE)

@@ -25,7 +25,7 @@ class Result:
 
     def final(self, name: str) -> FloatArray:
         """Return the regret at the horizon, one number a trial."""
-        if name not in self.regret:
+        if not isinstance(name, str) or name not in self.regret:
             raise ValueError(f"name: expected one of {', '.join(self.regret)}, got {name!r}")
         return self.regret[name][:, -1]
 
@@ -41,7 +41,7 @@ class Result:
 
     def compare(self, baseline: str) -> Table:
         """Return each policy's final regret minus the baseline's, paired, with its 95% interval and wins."""
-        if baseline not in self.regret:
+        if not isinstance(baseline, str) or baseline not in self.regret:
             raise ValueError(f"baseline: expected one of {', '.join(self.regret)}, got {baseline!r}")
         base = self.final(baseline)
         rows = []

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -81,9 +82,14 @@ class Experiment:
 
     def _trial(self, name: str, trial: int) -> tuple[str, int, FloatArray, float]:
         seed = SeedSequence(self.seed, spawn_key=(trial,))
-        with threadpool_limits(limits=1, user_api="blas"):
-            instance = self.environment.sample(child(seed, INSTANCE_STREAM))
-            trace = simulate(self.policies[name], instance, self.horizon, seed)
+        try:
+            with threadpool_limits(limits=1, user_api="blas"):
+                instance = self.environment.sample(child(seed, INSTANCE_STREAM))
+                trace = simulate(self.policies[name], instance, self.horizon, seed)
+        except Exception as error:  # plain text crosses the border between processes, whatever the error was
+            raise RuntimeError(
+                f"policy {name!r} failed in trial {trial} of seed {self.seed}: {error!r}\n{traceback.format_exc()}"
+            ) from None
         return name, trial, trace.regret, float(trace.seconds.mean())
 
 

@@ -23,7 +23,7 @@ def mean_interval(values: FloatArray, confidence: float = 0.95) -> tuple[FloatAr
         return np.full(shape, np.nan), np.full(shape, np.nan)
     low = np.array(values[0], dtype=np.float64)
     high = low.copy()
-    varied = np.ptp(values, axis=0) > 0
+    varied = np.ptp(values, axis=0) > 1e-12 * np.abs(values).max(axis=0)  # else rounding is all there is
     if varied.any():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", stats.DegenerateDataWarning)

@@ -24,6 +24,9 @@ from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
 
+CANCELLED = 1e-7
+"""A variance that has shrunk to this share of what it was has lost too many digits to subtraction."""
+
 REFRESH_EVERY = 1024
 """Rank-one updates of the actions' variances before they are computed afresh."""
 
@@ -40,8 +43,8 @@ class ConfidenceRadius:
     norm_bound: float = 1.0
 
     def __post_init__(self) -> None:
-        check_between("delta", self.delta, 1e-300, 1.0)
-        check_positive("norm_bound", self.norm_bound)
+        object.__setattr__(self, "delta", check_between("delta", self.delta, 1e-300, 1.0))
+        object.__setattr__(self, "norm_bound", check_positive("norm_bound", self.norm_bound))
 
     def width(self, log_det_ratio: float, least_prior_variance: float) -> float:
         """Return √β_t / σ, where ``log_det_ratio`` is log det V_t − log det V_0."""
@@ -59,6 +62,7 @@ class Optimism:
         self.least_prior_variance = least_prior_variance
         self._watched: FloatArray | None = None  # the action set whose variances are kept
         self._variances: FloatArray = np.empty(0)
+        self._fresh: FloatArray = np.empty(0)  # as they were when computed afresh
         self._age = 0
 
     def choose(self, actions: ActionSet, rng: Generator) -> Choice:
@@ -79,8 +83,9 @@ class Optimism:
             direction = self.posterior.covariance_times(features[0])  # Σx
             change = self._watched @ direction
             self._variances -= change * change / (features[0] @ direction + self.posterior.noise_variance)
-            np.maximum(self._variances, 0.0, out=self._variances)
             self._age += 1
+            if (self._variances < CANCELLED * self._fresh).any():
+                self._watched = None
         else:
             self._watched = None
         self.posterior.absorb(features, rewards)
@@ -89,6 +94,7 @@ class Optimism:
         if self._watched is not features:
             if self._watched is None or not np.array_equal(self._watched, features):
                 self._variances, self._age = self.posterior.variances(features), 0
+                self._fresh = self._variances.copy()
             self._watched = features
         return self._variances
 
@@ -96,7 +102,12 @@ class Optimism:
         """Return posterior and watched variances."""
         watched = {}
         if self._watched is not None:
-            watched = {"features": self._watched, "variances": self._variances, "age": self._age}
+            watched = {
+                "features": self._watched,
+                "variances": self._variances.copy(),
+                "fresh": self._fresh,
+                "age": self._age,
+            }
         return {"posterior": self.posterior.state(), "watched": watched}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -105,6 +116,7 @@ class Optimism:
         watched = state["watched"]
         self._watched = watched.get("features")
         self._variances = watched.get("variances", np.empty(0)).copy()  # changes in place
+        self._fresh = watched.get("fresh", np.empty(0))
         self._age = int(watched.get("age", 0))
 
 

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from sparsebandits.checks import shown
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.ids import LinearIDS
 from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
@@ -25,6 +26,9 @@ def load(path: str | os.PathLike[str], *own: type[Policy]) -> Policy:
     SaveFileError
         if the file is missing, truncated, damaged, of another kind or of another version
     """
+    for policy in own:
+        if not (isinstance(policy, type) and issubclass(policy, Policy)):
+            raise TypeError(f"own: expected policy classes, got {shown(policy)}")
     state = unpack(path, KIND, VERSION)
     policies = {policy.__name__: policy for policy in (*POLICIES, *own)}
     try:
@@ -39,13 +43,13 @@ def load(path: str | os.PathLike[str], *own: type[Policy]) -> Policy:
             None if names is None else tuple(names),
         )
         arguments = {name: decode(value) for name, value in state["arguments"].items()}
-        policy = policies[state["policy"]](actions, **arguments)
-        policy.restore(state)
+        loaded = policies[state["policy"]](actions, **arguments)
+        loaded.restore(state)
     except SaveFileError:
         raise
     except Exception as error:  # whatever is wrong inside a well-formed file, the file is what is wrong
         raise SaveFileError(f"path: {path} is not a whole policy of this release ({error!r})") from error
-    return policy
+    return loaded
 
 
 def decode(value: Any) -> Any:

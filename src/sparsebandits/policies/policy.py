@@ -162,7 +162,7 @@ class Policy:
             "feature_names": self.actions.feature_names,
             "rng": generator_state(self._rng),
             "asked": self._asked,
-            "rewards": self._rewards[: self._asked],
+            "rewards": self._rewards[: self._asked].copy(),
             "pending": {str(number): _decision_state(decision) for number, decision in self._pending.items()},
             "rule": self.rule.state(),
         }
@@ -197,7 +197,8 @@ class Policy:
         return None
 
     def _as_batch(self, decision: object, reward: object) -> tuple[Sequence[Told], Sequence[object]]:
-        if isinstance(decision, str | bytes | bool | float) or not isinstance(decision, Iterable):
+        one = isinstance(decision, str | bytes | bool | float) or getattr(decision, "shape", None) == ()
+        if one or not isinstance(decision, Iterable):
             raise TypeError(f"decision: expected a decision, its id, or a sequence of them, got {shown(decision)}")
         scalar = isinstance(reward, np.ndarray) and reward.ndim == 0
         if isinstance(reward, str | bytes) or not isinstance(reward, Iterable) or scalar:

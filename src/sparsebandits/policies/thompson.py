@@ -35,13 +35,12 @@ class Thompson(PosteriorRule):
         theta, standing = self.posterior.sample(rng, 1)[0], self.posterior.draws()
         if self.inflation != 1.0:
             scale, mean = np.sqrt(self.inflation), self.posterior.mean()
-            theta, standing = (
-                mean + scale * (theta - mean),
-                Draws(mean + scale * (standing.theta - mean), standing.weights),
-            )
+            theta = mean + scale * (theta - mean)
+            standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights)
         sampled = actions.features @ theta
-        action = int(sampled.argmax())
-        hits = self._optima.of(standing.theta, actions.features).draws_of(action)
+        optima = self._optima.of(standing.theta, actions.features)
+        action = int(optima.first_equal[sampled.argmax()])
+        hits = optima.draws_of(action)
         share = 1.0 if len(hits) == len(standing) else float(standing.weights[hits].sum())  # all, without rounding
         size = standing.effective_sample_size
         columns = {"sampled value": sampled, "posterior mean": actions.features @ self.posterior.mean()}

@@ -41,15 +41,17 @@ class Cloud:
         self._draws: Draws | None = None
 
     def misfit(self, x: FloatArray, y: float) -> FloatArray:
-        """Return (y − ⟨x, θ^m⟩)² of each draw: O(M) if x has been seen before."""
+        """Return (y − ⟨x, θ^m⟩)² − y² of each draw: O(M) if x has been seen before.
+
+        The common y² is left out because it may be so large that differences between draws would be lost in it.
+        """
         key = x.tobytes()
         if key not in self._predictions:
             if len(self._predictions) == REMEMBERED:
                 del self._predictions[next(iter(self._predictions))]  # the oldest
             self._predictions[key] = self.theta @ x
-        residual = y - self._predictions[key]
-        residual *= residual
-        return residual
+        predictions = self._predictions[key]
+        return predictions * (predictions - 2.0 * y)
 
     def reweight(self, weights: Weights) -> None:
         """Take other weights."""

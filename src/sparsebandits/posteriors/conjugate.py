@@ -35,8 +35,7 @@ CHECK_EVERY = 4096
 """Rank-one updates between two looks at the drift of S, which cost O(d³)."""
 
 DRIFT = 1e-7
-"""Largest entry of S'PS − I (zero for an exact S) that is left alone. Rounding in P itself, which is worse than in S
-because P's condition number is the square of S's, stays below this."""
+"""Largest entry of S'PS − I (zero for an exact S) that is left alone, if P is well-conditioned."""
 
 
 def rank_one(mean: FloatArray, root: FloatArray, x: FloatArray, y: float, noise_variance: float) -> float:
@@ -101,7 +100,7 @@ class Conjugate:
     def absorb(self, x: FloatArray, y: FloatArray) -> None:
         """Condition on a batch that has been checked."""
         self.evidence.absorb(x, y)
-        if len(y) >= self.dimension and self._refactor():
+        if len(y) >= self.dimension and self._factor_batch(x, y):
             self._cloud = None
             return
         for row, reward in zip(x, y.tolist(), strict=True):
@@ -109,9 +108,9 @@ class Conjugate:
             if self._cloud is not None:
                 log_likelihood = self._cloud.misfit(row, reward) / (-2.0 * self.noise_variance)
                 self._cloud.reweight(Weights.of(self._cloud.weights.logs + log_likelihood))
-            self._updates += 1
-            if self._updates % CHECK_EVERY == 0 and self.drift() > DRIFT:
-                self._refactor()
+        before, self._updates = self._updates, self._updates + len(y)
+        if self._updates // CHECK_EVERY > before // CHECK_EVERY and self.drift() > self._tolerable_drift():
+            self._refactor()
 
     def mean(self) -> FloatArray:
         """Return E[θ], shape ``(d,)``."""
@@ -163,25 +162,43 @@ class Conjugate:
         np.einsum("jj->j", error)[:] -= 1.0
         return float(np.abs(error).max())
 
-    def _refactor(self) -> bool:
+    def _tolerable_drift(self) -> float:
+        """Return what rounding in P alone may cause: about eps times its condition number, which is S's squared."""
+        condition = float(np.trace(self.precision())) * float(np.einsum("ij,ij->", self._root, self._root))
+        return DRIFT + 100.0 * float(np.finfo(np.float64).eps) * condition
+
+    def _factor_batch(self, x: FloatArray, y: FloatArray) -> bool:
+        """Condition on many rows at once by a QR factorisation, which never forms X'X; say if it could be done."""
+        deviation = math.sqrt(self.noise_variance)
+        try:
+            inverse = np.linalg.inv(self._root)
+            q, r = np.linalg.qr(np.vstack((inverse, x / deviation)))
+            root = np.linalg.inv(r)
+        except np.linalg.LinAlgError:
+            return False
+        self._mean = root @ (q.T @ np.concatenate((inverse @ self._mean, y / deviation)))
+        self._root = np.asfortranarray(root)
+        self._log_det_ratio = 2.0 * float(np.log(np.abs(np.diag(r))).sum()) - float(np.log(self._prior_precision).sum())
+        return True
+
+    def _refactor(self) -> None:
         """Compute mean and root afresh from the statistics; keep the old ones if the precision is singular."""
         factor, failed = dpotrf(self.precision(), lower=1)  # P = LL'
         if failed:
-            return False
+            return
         inverse, _ = dtrtri(factor, lower=1)
         self._root = np.asfortranarray(inverse.T)  # S = L^{-T}, so that SS' = P^{-1}
         shift = self._prior_precision * self._prior_mean + self.evidence.moment / self.noise_variance
         self._mean = self._root @ (shift @ self._root)
         self._log_det_ratio = 2.0 * float(np.log(np.diag(factor)).sum()) - float(np.log(self._prior_precision).sum())
-        return True
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""
         cloud = self._cloud
         return {
             "evidence": self.evidence.state(),
-            "mean": self._mean,
-            "root": self._root,
+            "mean": self._mean.copy(),
+            "root": self._root.copy(order="F"),
             "log_det_ratio": self._log_det_ratio,
             "updates": self._updates,
             "rng": generator_state(self._rng),

@@ -29,12 +29,12 @@ class Draws:
         weights = check_vector("weights", self.weights, len(theta))
         if weights.min() < 0 or abs(weights.sum() - 1.0) > 1e-9:
             raise ValueError(f"weights: expected non-negative numbers that sum to 1, got a sum of {weights.sum():g}")
-        object.__setattr__(self, "theta", frozen(theta.view()))
-        object.__setattr__(self, "weights", frozen(weights.view()))
+        object.__setattr__(self, "theta", frozen(theta.copy()))
+        object.__setattr__(self, "weights", frozen(weights.copy()))
 
     @classmethod
     def trusted(cls, theta: FloatArray, weights: FloatArray) -> "Draws":
-        """Return draws from an engine, which has kept the promises above, without checking or viewing again."""
+        """Return draws from an engine, which has kept the promises above, without checking or copying again."""
         draws = object.__new__(cls)
         object.__setattr__(draws, "theta", frozen(theta))
         object.__setattr__(draws, "weights", frozen(weights))

@@ -19,12 +19,26 @@ COMPILED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
-SHIFT_30, SHIFT_27, SHIFT_31, SHIFT_11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+SHIFT_30, SHIFT_27, SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
+SHIFT_11, SHIFT_12, LAYER_MASK = np.uint64(11), np.uint64(12), np.uint64(255)
 
 
 BINS = 256
 LOGITS = np.concatenate(([-np.inf], np.log(np.arange(1, BINS) / np.arange(BINS - 1, 0, -1)), [np.inf]))
 """logit(i / BINS): between two of them lies the logit of a uniform number, which spares most exponentials."""
+
+
+def _ziggurat(layers: int = 256, tail: float = 3.6541528853610088) -> NDArray[np.float64]:
+    """Return the right ends of layers of equal area under exp(−x²/2), the widest first."""
+    area = tail * math.exp(-0.5 * tail * tail) + math.sqrt(math.pi / 2.0) * math.erfc(tail / math.sqrt(2.0))
+    edges = [area / math.exp(-0.5 * tail * tail), tail]
+    while len(edges) < layers:
+        height = area / edges[-1] + math.exp(-0.5 * edges[-1] ** 2)
+        edges.append(math.sqrt(-2.0 * math.log(height)))
+    return np.array([*edges, 0.0])
+
+
+EDGES = _ziggurat()
 
 
 def random_state(rng: Generator) -> RandomState:
@@ -33,21 +47,46 @@ def random_state(rng: Generator) -> RandomState:
 
 
 @njit(inline="always", error_model="numpy")
-def uniform(state: Any) -> Any:
-    """Return a uniform number, strictly between 0 and 1."""
+def random_bits(state: Any) -> Any:
+    """Return 64 random bits."""
     state[0] += GOLDEN
     z = state[0]
     z = (z ^ (z >> SHIFT_30)) * MIX_1
     z = (z ^ (z >> SHIFT_27)) * MIX_2
-    z = z ^ (z >> SHIFT_31)
-    return (np.float64(z >> SHIFT_11) + 0.5) * (1.0 / 9007199254740992.0)
+    return z ^ (z >> SHIFT_31)
+
+
+@njit(inline="always", error_model="numpy")
+def uniform(state: Any) -> Any:
+    """Return a uniform number, strictly between 0 and 1."""
+    return (np.float64(random_bits(state) >> SHIFT_12) + 0.5) * (1.0 / 4503599627370496.0)
+
+
+@njit(**COMPILED)
+def _edge(state: Any, layer: int, x: float) -> Any:
+    """Return (accepted, normal) for the one time in a hundred that a point of the ziggurat is not inside a layer."""
+    if layer == 0:  # the tail (Marsaglia 1964)
+        while True:
+            beyond = -math.log(uniform(state)) / EDGES[1]
+            if -2.0 * math.log(uniform(state)) > beyond * beyond:
+                return True, EDGES[1] + beyond if x > 0.0 else -EDGES[1] - beyond
+    upper = math.exp(-0.5 * (EDGES[layer] * EDGES[layer] - x * x))
+    lower = math.exp(-0.5 * (EDGES[layer + 1] * EDGES[layer + 1] - x * x))
+    return lower + uniform(state) * (upper - lower) < 1.0, x
 
 
 @njit(inline="always", error_model="numpy")
 def normal(state: Any) -> Any:
-    """Return a standard normal number (Box and Muller)."""
-    radius = math.sqrt(-2.0 * math.log(uniform(state)))
-    return radius * math.cos(2.0 * math.pi * uniform(state))
+    """Return a standard normal number by a ziggurat of 256 layers (Marsaglia and Tsang 2000; Doornik 2005)."""
+    while True:
+        bits = random_bits(state)
+        layer = np.int64(bits & LAYER_MASK)  # the low bits choose the layer, the high ones the place in it
+        x = (np.float64(bits >> SHIFT_11) * (2.0 / 9007199254740992.0) - 1.0) * EDGES[layer]
+        if abs(x) < EDGES[layer + 1]:
+            return x
+        accepted, x = _edge(state, layer, x)
+        if accepted:
+            return x
 
 
 @njit(**COMPILED)

@@ -11,51 +11,36 @@ particles still remember where they were (the correlation of inclusions, coeffic
 sweeps over models follow, with θ integrated out, which do not stick where the data tie coordinates together.
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.optimize import brentq
-from scipy.special import logit
 
-from sparsebandits.checks import FloatArray, check_count, check_observations, shown
+from sparsebandits.checks import FloatArray, IntArray, check_count, check_observations, shown
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.cloud import Cloud, Weights
-from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neighbours
-from sparsebandits.posteriors.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweep
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.posteriors.inline_random import random_state
-from sparsebandits.priors import (
-    BetaInclusion,
-    GaussianSpike,
-    InverseGammaNoise,
-    LaplaceSpike,
-    Noise,
-    PointMass,
-    SpikeSlab,
-    check_noise,
-)
+from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
+from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
 LEAST_SHARE = 0.5
 """Share of the particles that the effective number must not fall below."""
 
-FORGOTTEN = 0.5
+FORGOTTEN = 0.3
 """Correlation of what particles were before a move and are after it, at which the move may stop."""
 
 MOST_SWEEPS = 10
 """Sweeps of one move at the most."""
 
-SWAPS = 4
-"""Attempts of each particle to exchange a coordinate for a correlated one, in each sweep over models."""
-
 WATCHED = 1000
 """Particles on which that correlation is measured."""
 
 
-def systematic(weights: FloatArray, rng: Generator) -> Any:
+def systematic(weights: FloatArray, rng: Generator) -> IntArray:
     """Return indices that repeat each particle by its weight, from one uniform number (Kitagawa 1996)."""
     count = len(weights)
     positions = (rng.random() + np.arange(count)) / count
@@ -96,23 +81,15 @@ class Particles:
         self.evidence = Evidence(dimension)
         self.log_evidence = 0.0
         self.sweeps = 0  # of the last move
-        self._slab_mean, self._slab_variance = prior.slab(dimension)
         self._rng = stream(seed)
-        theta, self._included, inclusion = prior.sample(self._rng, n_draws, dimension)
-        self._beta: FloatArray | None = None  # the inclusion of each particle, if it is learnt
-        if isinstance(prior.inclusion, BetaInclusion):
-            self._beta = inclusion[:, 0].copy()
-        self._noise_variances: FloatArray | None = None  # and its noise variance
-        if isinstance(self.noise, InverseGammaNoise):
-            self._noise_variances = self.noise.sample(self._rng, n_draws)
-        self._cloud = Cloud(theta)
+        self._moves = Moves(prior, dimension, self.noise)
+        self._particles = self._moves.from_prior(self._rng, n_draws)
+        self._cloud = Cloud(self._particles.theta)
 
     @property
     def noise_variance(self) -> float:
         """The noise variance, or its posterior mean if it is learnt."""
-        if self._noise_variances is None:
-            return float(self.noise)  # type: ignore[arg-type]
-        return float(self._cloud.weights.normalised @ self._noise_variances)
+        return float(self._cloud.weights.normalised @ np.broadcast_to(self._noise_variances(), self.n_draws))
 
     def update(self, x: object, y: object) -> None:
         """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
@@ -134,9 +111,7 @@ class Particles:
 
     def inclusion(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""
-        draws = self.draws()
-        beta = self.prior.inclusions(self.dimension) if self._beta is None else self._beta[:, np.newaxis]
-        return draws.weights @ self.prior.inclusion_given(draws.theta, beta)
+        return self.draws().weights @ self._moves.inclusion(self._particles)
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` particles chosen by weight, shape ``(size, d)``."""
@@ -149,131 +124,51 @@ class Particles:
         """Take in an observation, whole if the particles bear it, else in parts with a move after each."""
         taken, least = 0.0, LEAST_SHARE * self.n_draws
         while taken < 1.0:
-            before, log_likelihood = self._cloud.weights, self._log_likelihood(x, y)
+            before, (log_likelihood, constant) = self._cloud.weights, self._log_likelihood(x, y)
             part = 1.0 - taken
             after = Weights.of(before.logs + part * log_likelihood)
             if after.effective_size < least:
                 # The effective number falls from above ``least`` at 0 to below it at ``part``.
                 part = _bisect(before.logs, log_likelihood, part, least)
                 after = Weights.of(before.logs + part * log_likelihood)
-            self.log_evidence += after.log_total - before.log_total
+            self.log_evidence += after.log_total - before.log_total + part * constant
             self._cloud.reweight(after)
             taken += part
             if taken < 1.0:
                 self._resample_and_move(x, y, taken)
 
-    def _log_likelihood(self, x: FloatArray, y: float) -> FloatArray:
-        variance = self.noise if self._noise_variances is None else self._noise_variances
-        return -0.5 * (self._cloud.misfit(x, y) / variance + np.log(2.0 * np.pi * variance))  # type: ignore[operator]
+    def _log_likelihood(self, x: FloatArray, y: float) -> tuple[FloatArray, float]:
+        """Return the log likelihood of each particle less a constant, and that constant."""
+        misfit, variances = self._cloud.misfit(x, y), self._particles.noise_variances
+        if variances is None:
+            variance = self._noise_variances()
+            return misfit / (-2.0 * variance), -0.5 * (y * y / variance + math.log(2.0 * math.pi * variance))
+        return -0.5 * ((misfit + y * y) / variances + np.log(2.0 * np.pi * variances)), 0.0
+
+    def _noise_variances(self) -> Any:
+        return self.noise if self._particles.noise_variances is None else self._particles.noise_variances
 
     def _resample_and_move(self, x: FloatArray, y: float, part: float) -> None:
         """Resample, and move under the posterior given all evidence and ``part`` of the observation (x, y)."""
-        chosen = systematic(self._cloud.weights.normalised, self._rng)
-        theta, self._included = self._cloud.theta[chosen], self._included[chosen]
-        if self._beta is not None:
-            self._beta = self._beta[chosen]
-        if self._noise_variances is not None:
-            self._noise_variances = self._noise_variances[chosen]
-        evidence = Sums(
+        particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng))
+        sums = Sums(
             np.ascontiguousarray(self.evidence.gram + part * np.outer(x, x)),
             self.evidence.moment + part * y * x,
             self.evidence.square + part * y * y,
             self.evidence.count + part,
         )
-        watched = np.linspace(0, self.n_draws - 1, min(WATCHED, self.n_draws)).astype(int)
-        before, models_before = theta[watched], self._included[watched]
+        before = _Memory(particles, x)
         for sweep in range(1, MOST_SWEEPS + 1):
-            if sweep == 1 or not isinstance(self.prior.spike, PointMass):
-                self._sweep_coordinates(theta, evidence)
+            if sweep == 1 or not self._moves.over_models:
+                self._moves.coordinates(particles, sums, self._rng)
             else:
-                theta = self._sweep_models(evidence)
-            self._draw_hyperparameters(theta, evidence)
+                self._moves.models(particles, sums, self._rng)
+            self._moves.hyperparameters(particles, sums, self._rng)
             self.sweeps = sweep
-            after, models_after = theta[watched], self._included[watched]
-            memories = ((models_before, models_after), (before, after), (before @ x, after @ x))
-            if max(_correlation(*pair) for pair in memories) < FORGOTTEN:
+            if before.correlation(_Memory(particles, x)) < FORGOTTEN:
                 break
-        self._cloud = Cloud(theta)
-
-    def _sweep_coordinates(self, theta: FloatArray, evidence: "Sums") -> None:
-        """Move θ and γ in place, one coordinate after the other."""
-        spike = self.prior.spike
-        kind, width = POINT_MASS, 0.0
-        if isinstance(spike, GaussianSpike):
-            kind, width = GAUSSIAN, spike.variance
-        elif isinstance(spike, LaplaceSpike):
-            kind, width = LAPLACE, spike.scale
-        shared = np.zeros(self.n_draws) if self._beta is None else logit(self._beta)
-        coordinate_sweep(
-            theta,
-            self._included,
-            self._precisions(),
-            self._rng.permutation(self.dimension),
-            evidence.gram,
-            evidence.moment,
-            self._slab_mean,
-            self._slab_variance,
-            self._log_odds(),
-            shared,
-            kind,
-            width,
-            random_state(self._rng),
-        )
-
-    def _sweep_models(self, evidence: "Sums") -> FloatArray:
-        """Move γ with θ integrated out; return θ drawn given γ. A Beta inclusion is integrated out too."""
-        first, counts = np.arange(self.n_draws), np.ones(self.n_draws, dtype=np.intp)
-        if self._noise_variances is None:  # particles of one model share the work
-            address = self._rng.integers(0, 2**64, size=self.dimension, dtype=np.uint64)
-            hashes = self._included @ address  # equal for equal models, and for others with probability 2^-64
-            _, first, counts = np.unique(hashes, return_index=True, return_counts=True)
-        others = np.arange(self.dimension)
-        size_log_odds = np.zeros(self.dimension)
-        if isinstance(self.prior.inclusion, BetaInclusion):
-            a, b = self.prior.inclusion.a, self.prior.inclusion.b
-            size_log_odds = np.log(a + others) - np.log(b + self.dimension - 1 - others)
-        theta = np.empty((self.n_draws, self.dimension))
-        collapsed_sweep(
-            self._included[first],
-            counts,
-            self._precisions()[first],
-            self._rng.permutation(self.dimension),
-            SWAPS,
-            correlated_neighbours(evidence.gram),
-            evidence.gram,
-            evidence.moment,
-            self._slab_mean,
-            self._slab_variance,
-            self._log_odds(),
-            size_log_odds,
-            theta,
-            random_state(self._rng),
-        )
-        self._included = theta != 0
-        return theta
-
-    def _draw_hyperparameters(self, theta: FloatArray, evidence: "Sums") -> None:
-        """Draw β given γ and σ² given θ, where they are learnt."""
-        if isinstance(self.prior.inclusion, BetaInclusion):
-            count = self._included.sum(axis=1)
-            self._beta = self._rng.beta(self.prior.inclusion.a + count, self.prior.inclusion.b + self.dimension - count)
-        if isinstance(self.noise, InverseGammaNoise):
-            misfit = evidence.square - 2.0 * theta @ evidence.moment
-            misfit += np.einsum("mj,mj->m", theta @ evidence.gram, theta)
-            shape = self.noise.shape + evidence.count / 2.0
-            scale = self.noise.scale + np.maximum(misfit, 0.0) / 2.0
-            self._noise_variances = scale / self._rng.standard_gamma(shape, self.n_draws)
-
-    def _precisions(self) -> FloatArray:
-        if self._noise_variances is None:
-            return np.full(self.n_draws, 1.0 / float(self.noise))  # type: ignore[arg-type]
-        return 1.0 / self._noise_variances
-
-    def _log_odds(self) -> FloatArray:
-        """Return the prior log odds of each coordinate, zero where they are learnt."""
-        if isinstance(self.prior.inclusion, BetaInclusion):
-            return np.zeros(self.dimension)
-        return np.asarray(logit(self.prior.inclusions(self.dimension)))
+        self._particles = particles
+        self._cloud = Cloud(particles.theta)
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""
@@ -282,11 +177,8 @@ class Particles:
             "log_evidence": self.log_evidence,
             "sweeps": self.sweeps,
             "rng": generator_state(self._rng),
-            "included": self._included,
-            "beta": self._beta,
-            "theta": self._cloud.theta,
+            "particles": dict(vars(self._particles)),
             "log_weights": self._cloud.weights.logs,
-            "noise_variances": self._noise_variances,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -295,24 +187,24 @@ class Particles:
         self.log_evidence = float(state["log_evidence"])
         self.sweeps = int(state["sweeps"])
         restore_generator(self._rng, state["rng"])
-        self._cloud = Cloud(state["theta"], state["log_weights"])
-        self._included = state["included"]
-        self._beta = state["beta"]
-        self._noise_variances = state["noise_variances"]
+        self._particles = Ensemble(**state["particles"])
+        self._cloud = Cloud(self._particles.theta, state["log_weights"])
 
 
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """Sufficient statistics in which an observation may count in part."""
+class _Memory:
+    """What some particles were at a moment: their inclusions, coefficients and predictions for one action."""
 
-    gram: FloatArray  # X'X, in C order
-    moment: FloatArray  # X'y
-    square: float  # y'y
-    count: float  # n
+    def __init__(self, particles: Ensemble, x: FloatArray) -> None:
+        rows = np.linspace(0, len(particles.theta) - 1, min(WATCHED, len(particles.theta))).astype(int)
+        theta = particles.theta[rows]
+        self.values: tuple[Any, ...] = (particles.included[rows], theta, theta @ x)
+
+    def correlation(self, later: "_Memory") -> float:
+        """Return the largest correlation between then and later, each pooled over coordinates by their variance."""
+        return max(_correlation(*pair) for pair in zip(self.values, later.values, strict=True))
 
 
 def _correlation(before: Any, after: Any) -> float:
-    """Return the correlation over particles between before and after, pooled over coordinates by their variance."""
     one, other = before - before.mean(axis=0), after - after.mean(axis=0)
     scale = float(np.sqrt((one * one).sum() * (other * other).sum()))
     return float((one * other).sum()) / scale if scale > 0 else 0.0

@@ -1,0 +1,162 @@
+"""Moves that leave a spike-and-slab posterior unchanged, for an ensemble of particles or chains.
+
+An :class:`Ensemble` holds θ, γ and, where they are learnt, β and σ² of each member; :class:`Moves` changes it. The work
+is done by the kernels of ``coordinate.py`` and ``collapsed.py``.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from sparsebandits.checks import FloatArray, IntArray
+from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neighbours
+from sparsebandits.posteriors.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweep
+from sparsebandits.posteriors.inline_random import random_state
+from sparsebandits.priors import BetaInclusion, GaussianSpike, InverseGammaNoise, LaplaceSpike, Noise, SpikeSlab
+
+SWAPS = 4
+"""Attempts of each member to exchange a coordinate for a correlated one, in each sweep over models."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sufficient statistics, in which an observation may count in part."""
+
+    gram: FloatArray  # X'X, in C order
+    moment: FloatArray  # X'y
+    square: float  # y'y
+    count: float  # n
+
+
+@dataclass(eq=False)
+class Ensemble:
+    """Members, one a row."""
+
+    theta: FloatArray  # (M, d)
+    included: NDArray[np.bool_]  # (M, d)
+    beta: FloatArray | None  # (M,) if it is learnt
+    noise_variances: FloatArray | None  # (M,) if it is learnt
+
+    def take(self, rows: IntArray) -> "Ensemble":
+        """Return copies of some members."""
+        beta, noise = self.beta, self.noise_variances
+        return Ensemble(
+            self.theta[rows],
+            self.included[rows],
+            None if beta is None else beta[rows],
+            None if noise is None else noise[rows],
+        )
+
+
+class Moves:
+    """The moves for one prior and one kind of noise."""
+
+    def __init__(self, prior: SpikeSlab, dimension: int, noise: Noise) -> None:
+        self.prior = prior
+        self.dimension = dimension
+        self.noise = noise
+        self._slab_mean, self._slab_variance = prior.slab(dimension)
+        self._log_odds = np.zeros(dimension)
+        self._size_log_odds = np.zeros(dimension)
+        if isinstance(prior.inclusion, BetaInclusion):
+            others = np.arange(dimension)
+            self._size_log_odds = np.log(prior.inclusion.a + others) - np.log(
+                prior.inclusion.b + dimension - 1 - others
+            )
+        else:
+            self._log_odds = np.asarray(logit(prior.inclusions(dimension)))
+        self._kind, self._width = POINT_MASS, 0.0
+        if isinstance(prior.spike, GaussianSpike):
+            self._kind, self._width = GAUSSIAN, prior.spike.variance
+        elif isinstance(prior.spike, LaplaceSpike):
+            self._kind, self._width = LAPLACE, prior.spike.scale
+
+    @property
+    def over_models(self) -> bool:
+        """Whether :meth:`models` serves this prior: it does for a point-mass spike."""
+        return self._kind == POINT_MASS
+
+    def from_prior(self, rng: Generator, size: int) -> Ensemble:
+        """Return draws from the prior."""
+        theta, included, inclusion = self.prior.sample(rng, size, self.dimension)
+        learnt = isinstance(self.prior.inclusion, BetaInclusion)
+        noise = self.noise.sample(rng, size) if isinstance(self.noise, InverseGammaNoise) else None
+        return Ensemble(theta, included, inclusion[:, 0].copy() if learnt else None, noise)
+
+    def coordinates(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
+        """Sweep over the coordinates of θ, in place."""
+        size = len(members.theta)
+        coordinate_sweep(
+            members.theta,
+            members.included,
+            self._precisions(members),
+            rng.permutation(self.dimension),
+            sums.gram,
+            sums.moment,
+            self._slab_mean,
+            self._slab_variance,
+            self._log_odds,
+            np.zeros(size) if members.beta is None else logit(members.beta),
+            self._kind,
+            self._width,
+            random_state(rng),
+        )
+
+    def models(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
+        """Sweep over models with θ (and a Beta inclusion) integrated out, then draw θ.
+
+        Members of one model share the work, unless each has a noise variance of its own.
+        """
+        size = len(members.theta)
+        first, counts, order = np.arange(size), np.ones(size, dtype=np.intp), np.arange(size)
+        if members.noise_variances is None:
+            address = rng.integers(0, 2**64, size=self.dimension, dtype=np.uint64)
+            hashes = members.included @ address  # equal for equal models, and for others with probability 2^-64
+            order = np.argsort(hashes, kind="stable")
+            starts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order[0]]))
+            first, counts = order[starts], np.diff(starts, append=size)
+        theta = np.empty((size, self.dimension))
+        collapsed_sweep(
+            members.included[first],
+            counts,
+            self._precisions(members)[first],
+            rng.permutation(self.dimension),
+            SWAPS,
+            correlated_neighbours(sums.gram),
+            sums.gram,
+            sums.moment,
+            self._slab_mean,
+            self._slab_variance,
+            self._log_odds,
+            self._size_log_odds,
+            theta,
+            random_state(rng),
+        )
+        members.theta = np.empty_like(theta)
+        members.theta[order] = theta  # each to the place of a member that had its model
+        members.included = members.theta != 0
+
+    def hyperparameters(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
+        """Draw β given γ and σ² given θ, where they are learnt."""
+        size = len(members.theta)
+        if isinstance(self.prior.inclusion, BetaInclusion):
+            count = members.included.sum(axis=1)
+            members.beta = rng.beta(self.prior.inclusion.a + count, self.prior.inclusion.b + self.dimension - count)
+        if isinstance(self.noise, InverseGammaNoise):
+            misfit = sums.square - 2.0 * members.theta @ sums.moment
+            misfit += np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta)
+            scale = self.noise.scale + np.maximum(misfit, 0.0) / 2.0
+            members.noise_variances = scale / rng.standard_gamma(self.noise.shape + sums.count / 2.0, size)
+
+    def inclusion(self, members: Ensemble) -> FloatArray:
+        """Return P(γ_j = 1 | θ_j, β) of each member, shape ``(M, d)``."""
+        beta: Any = self.prior.inclusions(self.dimension) if members.beta is None else members.beta[:, np.newaxis]
+        return self.prior.inclusion_given(members.theta, beta)
+
+    def _precisions(self, members: Ensemble) -> FloatArray:
+        variances = self.noise if members.noise_variances is None else members.noise_variances
+        return np.broadcast_to(1.0 / np.asarray(variances, dtype=np.float64), len(members.theta)).copy()
