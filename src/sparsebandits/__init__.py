@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sparsebandits.posteriors.conjugate import Conjugate as Conjugate
     from sparsebandits.posteriors.draws import Draws as Draws
     from sparsebandits.posteriors.enumeration import Enumeration as Enumeration
+    from sparsebandits.posteriors.gibbs import Gibbs as Gibbs
     from sparsebandits.posteriors.particles import Particles as Particles
     from sparsebandits.priors import BetaInclusion as BetaInclusion
     from sparsebandits.priors import GaussianPrior as GaussianPrior
@@ -47,6 +48,7 @@ _HOMES = {
     "posteriors.conjugate": ("Conjugate",),
     "posteriors.draws": ("Draws",),
     "posteriors.enumeration": ("Enumeration",),
+    "posteriors.gibbs": ("Gibbs",),
     "posteriors.particles": ("Particles",),
     "priors": (
         "BetaInclusion",

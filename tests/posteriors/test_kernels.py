@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 
 import sparsebandits as sb
 from sparsebandits.checks import FloatArray
+from sparsebandits.posteriors.blocked import blocked_sweep
 from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neighbours
 from sparsebandits.posteriors.coordinate import (
     GAUSSIAN,
@@ -237,6 +238,31 @@ def test_coordinate_sweeps_leave_the_posterior(design: str, spike: sb.PointMass 
         wrong = swept_coordinates(posterior, theta, kind, 1.3 * width)  # planted: a spike 30% too wide
         with pytest.raises(AssertionError, match="z-score"):
             check_moments(wrong, posterior)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("planted", [False, True])
+def test_blocked_sweeps_leave_the_posterior(design: str, planted: bool) -> None:
+    posterior = exact(design, sb.GaussianSpike(0.02))
+    theta = posterior.sample(np.random.default_rng(0), SIZE)
+    rng = np.random.default_rng(1)
+    included = rng.random(theta.shape) < posterior.prior.inclusion_given(theta, BETA)  # γ given θ
+    odds = np.log(BETA / (1 - BETA)) + (0.2 if planted else 0.0)  # planted: prior odds off by 20%
+    for seed in range(2):
+        blocked_sweep(
+            theta, included, np.full(theta.shape, 0.02), np.ones(SIZE), rng.permutation(D),
+            np.ascontiguousarray(posterior.evidence.gram), posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE, odds,
+            np.zeros(SIZE), state(seed),
+        )  # fmt: skip
+    p = posterior.inclusion()
+    error = np.sqrt(p * (1 - p) / SIZE)
+    inside = (p > 1e-6) & (p < 1 - 1e-6)
+    if planted:
+        with pytest.raises(AssertionError, match="z-score"):
+            assert_means_agree(included.mean(axis=0)[inside], p[inside], error[inside])
+    else:
+        check_moments(theta, posterior)
+        assert_means_agree(included.mean(axis=0)[inside], p[inside], error[inside])
 
 
 # The Laplace spike against quadrature, at d = 2

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from sparsebandits.checks import FloatArray, IntArray
+from sparsebandits.posteriors.blocked import blocked_sweep
 from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neighbours
 from sparsebandits.posteriors.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweep
 from sparsebandits.posteriors.inline_random import random_state
@@ -69,6 +70,7 @@ class Moves:
             )
         else:
             self._log_odds = np.asarray(logit(prior.inclusions(dimension)))
+        self._neighbours: tuple[FloatArray, IntArray] | None = None  # of the last X'X
         self._kind, self._width = POINT_MASS, 0.0
         if isinstance(prior.spike, GaussianSpike):
             self._kind, self._width = GAUSSIAN, prior.spike.variance
@@ -126,7 +128,7 @@ class Moves:
             self._precisions(members)[first],
             rng.permutation(self.dimension),
             SWAPS,
-            correlated_neighbours(sums.gram),
+            self._neighbours_of(sums.gram),
             sums.gram,
             sums.moment,
             self._slab_mean,
@@ -139,6 +141,30 @@ class Moves:
         members.theta = np.empty_like(theta)
         members.theta[order] = theta  # each to the place of a member that had its model
         members.included = members.theta != 0
+
+    def block(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
+        """Sweep over γ with θ integrated out, then draw θ in one block, in place, for a Gaussian or Laplace spike."""
+        shape = members.theta.shape
+        variances = np.full(shape, self._width)
+        if self._kind == LAPLACE:  # W given θ in the spike (Park and Casella 2008); given γ = 1, from its prior
+            variances = rng.exponential(2.0 * self._width**2, shape)
+            size = np.maximum(np.abs(members.theta[~members.included]), 1e-100)
+            variances[~members.included] = 1.0 / rng.wald(1.0 / (self._width * size), self._width**-2)
+            variances = np.clip(variances, 1e-100, 1e100)
+        blocked_sweep(
+            members.theta,
+            members.included,
+            variances,
+            self._precisions(members),
+            rng.permutation(self.dimension),
+            sums.gram,
+            sums.moment,
+            self._slab_mean,
+            self._slab_variance,
+            self._log_odds,
+            np.zeros(len(members.theta)) if members.beta is None else logit(members.beta),
+            random_state(rng),
+        )
 
     def hyperparameters(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Draw β given γ and σ² given θ, where they are learnt."""
@@ -156,6 +182,11 @@ class Moves:
         """Return P(γ_j = 1 | θ_j, β) of each member, shape ``(M, d)``."""
         beta: Any = self.prior.inclusions(self.dimension) if members.beta is None else members.beta[:, np.newaxis]
         return self.prior.inclusion_given(members.theta, beta)
+
+    def _neighbours_of(self, gram: FloatArray) -> IntArray:
+        if self._neighbours is None or self._neighbours[0] is not gram:
+            self._neighbours = gram, correlated_neighbours(gram)
+        return self._neighbours[1]
 
     def _precisions(self, members: Ensemble) -> FloatArray:
         variances = self.noise if members.noise_variances is None else members.noise_variances

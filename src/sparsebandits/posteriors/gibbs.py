@@ -1,0 +1,158 @@
+"""The posterior by Markov chains: exact Gibbs moves from dispersed starts, for one-off fits.
+
+George and McCulloch (1993, 1997). Chains start from the prior. For a point-mass spike each step is a sweep over models
+with θ integrated out and coordinates exchanged in pairs; for the other spikes it is a sweep over the coordinates of θ,
+and now and then one over γ with θ in a block, which frees chains where the data tie coordinates together.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from sparsebandits.checks import FloatArray, check_count, check_observations, shown
+from sparsebandits.evidence import Evidence
+from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.moves import Moves, Sums
+from sparsebandits.priors import Noise, SpikeSlab, check_noise
+from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+
+BLOCK_EVERY = 25
+"""Sweeps over coordinates between two with θ in a block."""
+
+
+class Gibbs:
+    """Posterior of θ under a :class:`SpikeSlab` prior, by Markov chain Monte Carlo.
+
+    Parameters
+    ----------
+    prior : SpikeSlab
+    dimension : number of features d
+    noise_variance : a number, or an :class:`InverseGammaNoise`
+    n_draws : draws in all, from all chains together
+    seed : integer, SeedSequence, or None for fresh entropy
+    chains : number of chains
+    burn_in : steps of each chain that are thrown away first
+
+    >>> posterior = Gibbs(SpikeSlab(inclusion=0.5, slab_variance=1.0), dimension=2, noise_variance=1.0, seed=0)
+    >>> posterior.update([1.0, 0.0], 3.0)
+    >>> bool(abs(posterior.inclusion()[0] - 0.87) < 0.03), bool(posterior.r_hat().max() < 1.01)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        prior: SpikeSlab,
+        dimension: int,
+        noise_variance: Noise = 1.0,
+        n_draws: int = 10_000,
+        seed: Seed = None,
+        chains: int = 4,
+        burn_in: int = 200,
+    ) -> None:
+        if not isinstance(prior, SpikeSlab):
+            raise TypeError(f"prior: expected a SpikeSlab, got {shown(prior)}")
+        self.prior = prior
+        self.dimension = check_count("dimension", dimension)
+        self.noise = check_noise(noise_variance)
+        self.n_draws = check_count("n_draws", n_draws, least=10)
+        self.chains = check_count("chains", chains)
+        self.burn_in = check_count("burn_in", burn_in, least=0)
+        if self.n_draws % self.chains:
+            raise ValueError(f"n_draws: expected a multiple of chains ({self.chains}), got {self.n_draws}")
+        self.evidence = Evidence(dimension)
+        self._rng = stream(seed)
+        self._moves = Moves(prior, dimension, self.noise)
+        self._draws: Draws | None = None
+        self._inclusion: FloatArray = np.empty(dimension)
+        self._noise_mean = float("nan")
+
+    def update(self, x: object, y: object) -> None:
+        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
+        self.absorb(*check_observations(x, y, self.dimension))
+
+    def absorb(self, x: FloatArray, y: FloatArray) -> None:
+        """Condition on a batch that has been checked; the chains run when they are asked for."""
+        self.evidence.absorb(x, y)
+        self._draws = None
+
+    @property
+    def noise_variance(self) -> float:
+        """The noise variance, or its posterior mean if it is learnt."""
+        if isinstance(self.noise, float):
+            return self.noise
+        self.draws()
+        return self._noise_mean
+
+    def draws(self) -> Draws:
+        """Return equally weighted draws, chain after chain."""
+        if self._draws is None:
+            theta = self._run()
+            self._draws = Draws.trusted(theta.reshape(self.n_draws, -1), np.full(self.n_draws, 1.0 / self.n_draws))
+        return self._draws
+
+    def mean(self) -> FloatArray:
+        """Return E[θ], shape ``(d,)``."""
+        return self.draws().mean()
+
+    def inclusion(self) -> FloatArray:
+        """Return P(γ_j = 1), shape ``(d,)``."""
+        self.draws()
+        return self._inclusion
+
+    def sample(self, rng: Generator, size: int) -> FloatArray:
+        """Return ``size`` draws, chosen at random, shape ``(size, d)``."""
+        return self.draws().theta[rng.integers(self.n_draws, size=size)]
+
+    def r_hat(self) -> FloatArray:
+        """Return the split R-hat of each coordinate, shape ``(d,)``: chains that agree have 1 (Gelman et al. 2013)."""
+        theta = self.draws().theta.reshape(self.chains, -1, self.dimension)
+        half = theta.shape[1] // 2
+        parts = np.concatenate((theta[:, :half], theta[:, half : 2 * half]))
+        within = parts.var(axis=1, ddof=1).mean(axis=0)
+        between = parts.mean(axis=1).var(axis=0, ddof=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.sqrt((half - 1) / half + between / within)
+        return np.where(within > 0, ratio, np.where(between > 0, np.inf, 1.0))
+
+    def _run(self) -> FloatArray:
+        """Run all chains together; return θ of shape ``(chains, steps, d)``."""
+        sums = Sums(
+            np.ascontiguousarray(self.evidence.gram), self.evidence.moment, self.evidence.square, self.evidence.count
+        )
+        members = self._moves.from_prior(self._rng, self.chains)
+        steps = self.n_draws // self.chains
+        theta = np.empty((self.chains, steps, self.dimension))
+        inclusion, noise = np.zeros(self.dimension), 0.0
+        for step in range(-self.burn_in, steps):
+            if self._moves.over_models:
+                self._moves.models(members, sums, self._rng)
+            elif step % BLOCK_EVERY:
+                self._moves.coordinates(members, sums, self._rng)
+            else:
+                self._moves.block(members, sums, self._rng)
+            self._moves.hyperparameters(members, sums, self._rng)
+            if step >= 0:
+                theta[:, step] = members.theta
+                inclusion += self._moves.inclusion(members).mean(axis=0)
+                if members.noise_variances is not None:
+                    noise += float(members.noise_variances.mean())
+        self._inclusion, self._noise_mean = inclusion / steps, noise / steps
+        return theta
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that continuing bit for bit needs."""
+        drawn = None
+        if self._draws is not None:
+            drawn = {"theta": self._draws.theta, "inclusion": self._inclusion, "noise": self._noise_mean}
+        return {"evidence": self.evidence.state(), "rng": generator_state(self._rng), "drawn": drawn}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.evidence.restore(state["evidence"])
+        restore_generator(self._rng, state["rng"])
+        self._draws = None
+        if state["drawn"] is not None:
+            self._draws = Draws.trusted(state["drawn"]["theta"], np.full(self.n_draws, 1.0 / self.n_draws))
+            self._inclusion, self._noise_mean = state["drawn"]["inclusion"], float(state["drawn"]["noise"])
