@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from sparsebandits.posteriors.draws import Draws as Draws
     from sparsebandits.posteriors.enumeration import Enumeration as Enumeration
     from sparsebandits.posteriors.gibbs import Gibbs as Gibbs
+    from sparsebandits.posteriors.langevin import DivergenceError as DivergenceError
+    from sparsebandits.posteriors.langevin import Langevin as Langevin
     from sparsebandits.posteriors.particles import Particles as Particles
     from sparsebandits.priors import BetaInclusion as BetaInclusion
     from sparsebandits.priors import GaussianPrior as GaussianPrior
@@ -49,6 +51,7 @@ _HOMES = {
     "posteriors.draws": ("Draws",),
     "posteriors.enumeration": ("Enumeration",),
     "posteriors.gibbs": ("Gibbs",),
+    "posteriors.langevin": ("DivergenceError", "Langevin"),
     "posteriors.particles": ("Particles",),
     "priors": (
         "BetaInclusion",

@@ -1,0 +1,254 @@
+"""The paper's sampler: Langevin steps on θ, stochastic approximation of the inclusion probabilities ν.
+
+Hao, Lattimore and Deng (2021), Algorithm 1, after Deng, Zhang, Liang and Lin (2019). With ψ₀ the spike, ψ₁ the slab,
+
+    θ ← θ − η_k ∂Q(θ) + √(2 η_k) ξ,        Q(θ) = −log L + Σ_j (1 − ν_j) |θ_j| / b + ν_j (θ_j − m_j)² / (2 V_j),
+    ν ← (1 − ω_k) ν + ω_k P(γ = 1 | θ),
+
+from θ ~ N(0, 0.1 I) and ν = ½, where b = σλ₀ and V = σ²λ₁ in the paper's symbols. It is approximate: γ is not drawn but
+averaged, so excluded coordinates spread too widely, and unadjusted Langevin steps are biased by their size.
+
+One chain is the printed form. A fixed η diverges as X'X grows, so here η_k is a share of 1 / L, where
+L = λ_max(X'X)/σ² + max 1/V; steps of up to 2 / L are stable (the paper is silent on η).
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.random import Generator
+
+from sparsebandits.checks import FloatArray, check_count, check_number, check_observations, check_positive, shown
+from sparsebandits.evidence import Evidence
+from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.inline_random import COMPILED, normal, random_state
+from sparsebandits.priors import BetaInclusion, LaplaceSpike, SpikeSlab
+from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+
+Schedule: TypeAlias = Callable[[int], float]
+START_VARIANCE = 0.1
+
+
+class DivergenceError(RuntimeError):
+    """Chains left all bounds; there are no draws."""
+
+
+def constant_rate(k: int) -> float:
+    """Return η_k as a share of 1 / L: the same at each step."""
+    return 0.5
+
+
+def decaying_step(k: int) -> float:
+    """Return ω_k = 1 / k^0.6, which forgets the start and settles (Robbins and Monro 1951)."""
+    return float(k**-0.6)
+
+
+@njit(**COMPILED)
+def langevin_steps(
+    theta: Any,  # (C, d), moved in place
+    nu: Any,  # (C, d), likewise
+    rates: Any,  # (K,) η_k
+    weights: Any,  # (K,) ω_k
+    burn_in: int,
+    thinning: int,
+    gram: Any,  # (d, d) X'X / σ², in C order
+    moment: Any,  # (d,) X'y / σ²
+    slab_mean: Any,  # (d,)
+    slab_precision: Any,  # (d,) 1/V
+    log_odds: Any,  # (d,) log β/(1−β) + log ψ₁'s and ψ₀'s constants
+    spike_precision: float,  # 1/b
+    draws: Any,  # (·, C, d), filled
+    inclusion: Any,  # (d,) sum of ν over kept steps
+    state: Any,
+) -> None:
+    """Take all steps of all chains, keeping every ``thinning``-th after the burn-in."""
+    chains, d = theta.shape
+    kept = 0
+    for k in range(len(rates)):
+        product = np.dot(theta, gram)
+        rate, weight, deviation = rates[k], weights[k], math.sqrt(2.0 * rates[k])
+        for c in range(chains):
+            for j in range(d):
+                t, n = theta[c, j], nu[c, j]
+                pull = spike_precision if t > 0.0 else (-spike_precision if t < 0.0 else 0.0)
+                gradient = product[c, j] - moment[j] + (1.0 - n) * pull
+                gradient += n * (t - slab_mean[j]) * slab_precision[j]
+                t += deviation * normal(state) - rate * gradient
+                theta[c, j] = t
+                apart = t - slab_mean[j]
+                odds = log_odds[j] + abs(t) * spike_precision - 0.5 * apart * apart * slab_precision[j]
+                nu[c, j] = n + weight * (1.0 / (1.0 + math.exp(-odds)) - n)
+        if k >= burn_in and (k - burn_in + 1) % thinning == 0:
+            draws[kept] = theta
+            kept += 1
+            for c in range(chains):
+                for j in range(d):
+                    inclusion[j] += nu[c, j]
+
+
+class Langevin:
+    """Approximate posterior of θ by Algorithm 1 of the paper, for a :class:`SpikeSlab` with a Laplace spike.
+
+    Parameters
+    ----------
+    prior : SpikeSlab with a LaplaceSpike and known inclusion
+    dimension : number of features d
+    noise_variance : variance of a reward around its mean, known
+    n_draws : draws M in all
+    seed : integer, SeedSequence, or None for fresh entropy
+    chains : chains C that run side by side; 1 is the printed form
+    burn_in : steps of each chain that are thrown away first; 0 is the printed form
+    thinning : the paper's T: every T-th step is kept
+    learning_rate : η_k as a share of 1 / L, a function of k = 1, 2, …; 2 and more would diverge
+    step_size : ω_k, a function of k
+    warm_start : go on from where the chains were before the last observation, rather than from the start
+
+    >>> prior = SpikeSlab.from_paper(beta=0.2, lambda0=0.1, lambda1=1.0, noise_variance=1.0)
+    >>> posterior = Langevin(prior, dimension=2, noise_variance=1.0, seed=0, chains=10, burn_in=50)
+    >>> posterior.update(np.tile([1.0, 0.0], (50, 1)), np.full(50, 2.0))
+    >>> posterior.mean().round(1)
+    array([2., 0.])
+    """
+
+    def __init__(
+        self,
+        prior: SpikeSlab,
+        dimension: int,
+        noise_variance: float = 1.0,
+        n_draws: int = 10_000,
+        seed: Seed = None,
+        chains: int = 1,
+        burn_in: int = 0,
+        thinning: int = 1,
+        learning_rate: Schedule = constant_rate,
+        step_size: Schedule = decaying_step,
+        warm_start: bool = False,
+    ) -> None:
+        if not isinstance(prior, SpikeSlab) or not isinstance(prior.spike, LaplaceSpike):
+            raise TypeError(f"prior: Langevin serves a SpikeSlab with a Laplace spike, got {shown(prior)}")
+        if isinstance(prior.inclusion, BetaInclusion):
+            raise TypeError(f"prior: Langevin needs a known inclusion, got {shown(prior.inclusion)}")
+        self.prior = prior
+        self.dimension = check_count("dimension", dimension)
+        self.noise_variance = check_positive("noise_variance", noise_variance)
+        self.n_draws = check_count("n_draws", n_draws, least=10)
+        self.chains = check_count("chains", chains)
+        if self.n_draws % self.chains:
+            raise ValueError(f"n_draws: expected a multiple of chains ({self.chains}), got {self.n_draws}")
+        self.burn_in = check_count("burn_in", burn_in, least=0)
+        self.thinning = check_count("thinning", thinning)
+        self.warm_start = bool(warm_start)
+        steps = self.burn_in + self.thinning * self.n_draws // self.chains
+        self._rates = _scheduled("learning_rate", learning_rate, steps)
+        self._weights = _scheduled("step_size", step_size, steps)
+        self.evidence = Evidence(dimension)
+        self._spike = prior.spike
+        self._slab_mean, self._slab_variance = prior.slab(dimension)
+        self._rng = stream(seed)
+        self._theta: FloatArray | None = None  # where the chains are
+        self._nu: FloatArray = np.empty(0)
+        self._draws: Draws | None = None
+        self._inclusion: FloatArray = np.empty(dimension)
+
+    def update(self, x: object, y: object) -> None:
+        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
+        self.absorb(*check_observations(x, y, self.dimension))
+
+    def absorb(self, x: FloatArray, y: FloatArray) -> None:
+        """Condition on a batch that has been checked; the chains run when they are asked for."""
+        self.evidence.absorb(x, y)
+        self._draws = None
+
+    def draws(self) -> Draws:
+        """Return equally weighted draws; raise :class:`DivergenceError` rather than return ones that diverged."""
+        if self._draws is None:
+            self._draws = Draws.trusted(self._run(), np.full(self.n_draws, 1.0 / self.n_draws))
+        return self._draws
+
+    def mean(self) -> FloatArray:
+        """Return E[θ], shape ``(d,)``."""
+        return self.draws().mean()
+
+    def inclusion(self) -> FloatArray:
+        """Return the mean of ν over the kept steps, shape ``(d,)``."""
+        self.draws()
+        return self._inclusion
+
+    def sample(self, rng: Generator, size: int) -> FloatArray:
+        """Return ``size`` draws, chosen at random, shape ``(size, d)``."""
+        return self.draws().theta[rng.integers(self.n_draws, size=size)]
+
+    def largest_rate(self) -> float:
+        """Return 1 / L, the scale of the learning rate: steps above twice of it would diverge."""
+        top = float(np.linalg.eigvalsh(self.evidence.gram)[-1]) / self.noise_variance
+        return 1.0 / (max(top, 0.0) + float((1.0 / self._slab_variance).max()))
+
+    def _run(self) -> FloatArray:
+        shape = self.chains, self.dimension
+        if self._theta is None or not self.warm_start:
+            self._theta = math.sqrt(START_VARIANCE) * self._rng.standard_normal(shape)
+            self._nu = np.full(shape, 0.5)
+        theta, nu = self._theta.copy(), self._nu.copy()
+        beta, scale = self.prior.inclusions(self.dimension), self._spike.scale
+        with np.errstate(divide="ignore"):
+            log_odds = (
+                np.log(beta) - np.log1p(-beta) + np.log(2.0 * scale) - 0.5 * np.log(2.0 * np.pi * self._slab_variance)
+            )
+        kept = np.empty((self.n_draws // self.chains, *shape))
+        inclusion = np.zeros(self.dimension)
+        langevin_steps(
+            theta,
+            nu,
+            self._rates * self.largest_rate(),
+            self._weights,
+            self.burn_in,
+            self.thinning,
+            np.ascontiguousarray(self.evidence.gram) / self.noise_variance,
+            self.evidence.moment / self.noise_variance,
+            self._slab_mean,
+            1.0 / self._slab_variance,
+            log_odds,
+            1.0 / scale,
+            kept,
+            inclusion,
+            random_state(self._rng),
+        )
+        if not np.isfinite(kept.sum()) or not np.isfinite(theta).all():
+            self._theta = None
+            raise DivergenceError(
+                f"Langevin diverged at learning rates of up to {self._rates.max():g} / L; stable ones are below 2 / L"
+            )
+        self._theta, self._nu = theta, nu
+        self._inclusion = inclusion / self.n_draws
+        return kept.reshape(self.n_draws, self.dimension)
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that continuing bit for bit needs."""
+        return {
+            "evidence": self.evidence.state(),
+            "rng": generator_state(self._rng),
+            "theta": self._theta,
+            "nu": self._nu,
+            "draws": None if self._draws is None else self._draws.theta,
+            "inclusion": self._inclusion,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.evidence.restore(state["evidence"])
+        restore_generator(self._rng, state["rng"])
+        self._theta, self._nu, self._inclusion = state["theta"], state["nu"], state["inclusion"]
+        theta = state["draws"]
+        self._draws = None if theta is None else Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))
+
+
+def _scheduled(name: str, schedule: Schedule, steps: int) -> FloatArray:
+    """Return the schedule at k = 1 … steps; refuse one that is not a positive number everywhere."""
+    if not callable(schedule):
+        raise TypeError(f"{name}: expected a function of k = 1, 2, …, got {shown(schedule)}")
+    values = np.array([check_number(f"{name}({k})", schedule(k)) for k in range(1, steps + 1)])
+    if not (values > 0).all():
+        raise ValueError(f"{name}: expected positive numbers, got {values.min():g}")
+    return values
