@@ -43,7 +43,7 @@ def slowly(
             nu[c] = (1 - omega) * nu[c] + omega * slab / (slab + spike)
         if k > burn_in and (k - burn_in) % thinning == 0:
             kept.append(theta.copy())
-    return np.concatenate(kept)
+    return np.stack(kept, axis=1).reshape(draws, d)
 
 
 @pytest.mark.parametrize("given", [{}, {"chains": 4}, {"chains": 2, "burn_in": 7, "thinning": 3}])

@@ -22,6 +22,7 @@ from sparsebandits.checks import FloatArray, check_count, check_observations, ch
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.report import Reporting
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
@@ -49,7 +50,7 @@ def rank_one(mean: FloatArray, root: FloatArray, x: FloatArray, y: float, noise_
     return explained / noise_variance
 
 
-class Conjugate:
+class Conjugate(Reporting):
     """Posterior of θ under a :class:`GaussianPrior` and Gaussian noise of known variance.
 
     Parameters
@@ -115,6 +116,15 @@ class Conjugate:
     def mean(self) -> FloatArray:
         """Return E[θ], shape ``(d,)``."""
         return self._mean.copy()
+
+    def inclusion(self) -> FloatArray:
+        """Return P(γ_j = 1), shape ``(d,)``: one, a Gaussian prior excludes nothing."""
+        return np.ones(self.dimension)
+
+    def health(self) -> str:
+        """Say how far the numbers can be trusted."""
+        size = "no draws yet" if self._cloud is None else f"{self._cloud.weights.effective_size:.0f} effective draws"
+        return f"exact posterior, {size} of {self.n_draws}; drift of the square root {self.drift():.1e}"
 
     def covariance(self) -> FloatArray:
         """Return Cov[θ], shape ``(d, d)``."""

@@ -24,6 +24,7 @@ from scipy.special import betaln, gammaln, logsumexp
 from sparsebandits.checks import FloatArray, IntArray, check_count, check_observations, shown
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.report import Reporting
 from sparsebandits.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -68,7 +69,7 @@ class Component:
     root: FloatArray  # (N, r, r): covariance = root root'
 
 
-class Enumeration:
+class Enumeration(Reporting):
     """Exact posterior of θ for a :class:`SpikeSlab` prior with a point-mass or Gaussian spike.
 
     Parameters
@@ -167,6 +168,14 @@ class Enumeration:
         for part in self._solve():
             np.add.at(inclusion, part.included, part.weight[:, np.newaxis])
         return inclusion
+
+    def health(self) -> str:
+        """Say how far the numbers can be trusted."""
+        models = sum(len(part.weight) for part in self._solve())
+        return (
+            f"exact over models of up to {self.max_size} features, of which {models} carry the mass; "
+            f"at most {self.left_out:.1e} of it is left out"
+        )
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` independent draws of θ, shape ``(size, d)``."""

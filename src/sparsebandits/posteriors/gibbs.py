@@ -15,6 +15,7 @@ from sparsebandits.checks import FloatArray, check_count, check_observations, sh
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.moves import Moves, Sums
+from sparsebandits.posteriors.report import Reporting, effective_draws, split_r_hat
 from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
@@ -22,7 +23,7 @@ BLOCK_EVERY = 25
 """Sweeps over coordinates between two with θ in a block."""
 
 
-class Gibbs:
+class Gibbs(Reporting):
     """Posterior of θ under a :class:`SpikeSlab` prior, by Markov chain Monte Carlo.
 
     Parameters
@@ -106,15 +107,17 @@ class Gibbs:
         return self.draws().theta[rng.integers(self.n_draws, size=size)]
 
     def r_hat(self) -> FloatArray:
-        """Return the split R-hat of each coordinate, shape ``(d,)``: chains that agree have 1 (Gelman et al. 2013)."""
-        theta = self.draws().theta.reshape(self.chains, -1, self.dimension)
-        half = theta.shape[1] // 2
-        parts = np.concatenate((theta[:, :half], theta[:, half : 2 * half]))
-        within = parts.var(axis=1, ddof=1).mean(axis=0)
-        between = parts.mean(axis=1).var(axis=0, ddof=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.sqrt((half - 1) / half + between / within)
-        return np.where(within > 0, ratio, np.where(between > 0, np.inf, 1.0))
+        """Return the split R-hat of each coordinate, shape ``(d,)``: chains that agree have 1."""
+        return split_r_hat(self.draws().theta, self.chains)
+
+    def health(self) -> str:
+        """Say how far the numbers can be trusted."""
+        worst, fewest = self.r_hat().max(), effective_draws(self.draws().theta, self.chains).min()
+        verdict = "the chains agree" if worst < 1.01 else "the chains DISAGREE: run them longer"
+        return (
+            f"{self.chains} chains, {self.n_draws} draws worth {fewest:.0f} independent ones for the slowest feature; "
+            f"R-hat at most {worst:.3f}: {verdict}"
+        )
 
     def _run(self) -> FloatArray:
         """Run all chains together; return θ of shape ``(chains, steps, d)``."""

@@ -24,6 +24,7 @@ from sparsebandits.checks import FloatArray, check_count, check_number, check_ob
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.inline_random import COMPILED, normal, random_state
+from sparsebandits.posteriors.report import Reporting, effective_draws, split_r_hat
 from sparsebandits.priors import BetaInclusion, LaplaceSpike, SpikeSlab
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
@@ -88,7 +89,7 @@ def langevin_steps(
                     inclusion[j] += nu[c, j]
 
 
-class Langevin:
+class Langevin(Reporting):
     """Approximate posterior of θ by Algorithm 1 of the paper, for a :class:`SpikeSlab` with a Laplace spike.
 
     Parameters
@@ -162,7 +163,7 @@ class Langevin:
         self._draws = None
 
     def draws(self) -> Draws:
-        """Return equally weighted draws; raise :class:`DivergenceError` rather than return ones that diverged."""
+        """Return equally weighted draws, chain after chain; raise :class:`DivergenceError` if they diverged."""
         if self._draws is None:
             self._draws = Draws.trusted(self._run(), np.full(self.n_draws, 1.0 / self.n_draws))
         return self._draws
@@ -175,6 +176,15 @@ class Langevin:
         """Return the mean of ν over the kept steps, shape ``(d,)``."""
         self.draws()
         return self._inclusion
+
+    def health(self) -> str:
+        """Say how far the numbers can be trusted."""
+        theta = self.draws().theta
+        worst, fewest = split_r_hat(theta, self.chains).max(), effective_draws(theta, self.chains).min()
+        return (
+            f"approximate; {self.chains} chain(s), {self.n_draws} draws worth {fewest:.0f} independent ones "
+            f"for the slowest feature; R-hat at most {worst:.3f}; steps of up to {self._rates.max():g} / L"
+        )
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` draws, chosen at random, shape ``(size, d)``."""
@@ -222,7 +232,7 @@ class Langevin:
             )
         self._theta, self._nu = theta, nu
         self._inclusion = inclusion / self.n_draws
-        return kept.reshape(self.n_draws, self.dimension)
+        return np.ascontiguousarray(kept.transpose(1, 0, 2)).reshape(self.n_draws, self.dimension)
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""

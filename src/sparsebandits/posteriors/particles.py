@@ -24,6 +24,7 @@ from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
+from sparsebandits.posteriors.report import Reporting
 from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
@@ -47,7 +48,7 @@ def systematic(weights: FloatArray, rng: Generator) -> IntArray:
     return np.minimum(np.searchsorted(np.cumsum(weights), positions), count - 1)
 
 
-class Particles:
+class Particles(Reporting):
     """Posterior of θ under a :class:`SpikeSlab` prior, as weighted particles.
 
     Parameters
@@ -80,7 +81,8 @@ class Particles:
         self.n_draws = check_count("n_draws", n_draws, least=10)
         self.evidence = Evidence(dimension)
         self.log_evidence = 0.0
-        self.sweeps = 0  # of the last move
+        self.sweeps = 0  # of the last move,
+        self.memory = 0.0  # and the correlation of what particles were before it and after
         self._rng = stream(seed)
         self._moves = Moves(prior, dimension, self.noise)
         self._particles = self._moves.from_prior(self._rng, n_draws)
@@ -112,6 +114,19 @@ class Particles:
     def inclusion(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""
         return self.draws().weights @ self._moves.inclusion(self._particles)
+
+    def health(self) -> str:
+        """Say how far the numbers can be trusted."""
+        distinct = len(np.unique(self._particles.theta, axis=0))
+        size = self._cloud.weights.effective_size
+        text = f"{self.n_draws} particles, {distinct} distinct, worth {size:.0f} independent draws"
+        if self.sweeps == 0:
+            return f"{text}; not moved yet"
+        verdict = "forgot" if self.memory < FORGOTTEN else "did NOT forget"
+        return (
+            f"{text}; in the last move, of {self.sweeps} sweep(s), they {verdict} where they were "
+            f"(correlation {self.memory:.2f})"
+        )
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` particles chosen by weight, shape ``(size, d)``."""
@@ -165,7 +180,8 @@ class Particles:
                 self._moves.models(particles, sums, self._rng)
             self._moves.hyperparameters(particles, sums, self._rng)
             self.sweeps = sweep
-            if before.correlation(_Memory(particles, x)) < FORGOTTEN:
+            self.memory = before.correlation(_Memory(particles, x))
+            if self.memory < FORGOTTEN:
                 break
         self._particles = particles
         self._cloud = Cloud(particles.theta)
@@ -176,6 +192,7 @@ class Particles:
             "evidence": self.evidence.state(),
             "log_evidence": self.log_evidence,
             "sweeps": self.sweeps,
+            "memory": self.memory,
             "rng": generator_state(self._rng),
             "particles": dict(vars(self._particles)),
             "log_weights": self._cloud.weights.logs,
@@ -186,6 +203,7 @@ class Particles:
         self.evidence.restore(state["evidence"])
         self.log_evidence = float(state["log_evidence"])
         self.sweeps = int(state["sweeps"])
+        self.memory = float(state["memory"])
         restore_generator(self._rng, state["rng"])
         self._particles = Ensemble(**state["particles"])
         self._cloud = Cloud(self._particles.theta, state["log_weights"])
