@@ -8,7 +8,7 @@ import numpy as np
 from sparsebandits.checks import FloatArray, shown
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.randomness import stream
-from sparsebandits.tables import Table
+from sparsebandits.tables import Cell, Table
 
 
 class Reported(Protocol):
@@ -41,7 +41,9 @@ class Reporting:
         low, high = np.quantile(draws.theta, [0.025, 0.975], axis=0, weights=draws.weights, method="inverted_cdf")
         positive = draws.weights @ (draws.theta > 0)
         columns = (mean, deviation, low, high, self.inclusion(), positive)
-        rows = [(name, *(float(column[j]) for column in columns)) for j, name in enumerate(features)]
+        rows: list[tuple[Cell, ...]] = [
+            (name, *(float(column[j]) for column in columns)) for j, name in enumerate(features)
+        ]
         return Table(("feature", "mean", "sd", "2.5%", "97.5%", "P(included)", "P(positive)"), rows)
 
     def to_xarray(self: Reported, names: Sequence[str] | None = None) -> Any:
