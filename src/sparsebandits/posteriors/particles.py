@@ -31,8 +31,11 @@ from sparsebandits.randomness import Seed, generator_state, restore_generator, s
 LEAST_SHARE = 0.5
 """Share of the particles that the effective number must not fall below."""
 
-FORGOTTEN = 0.3
+FORGOTTEN = 0.7
 """Correlation of what particles were before a move and are after it, at which the move may stop."""
+
+CHEAP_SWEEPS = 2
+"""Sweeps over coordinates before sweeps over models, which cost about five times as much."""
 
 MOST_SWEEPS = 10
 """Sweeps of one move at the most."""
@@ -174,7 +177,7 @@ class Particles(Reporting):
         )
         before = _Memory(particles, x)
         for sweep in range(1, MOST_SWEEPS + 1):
-            if sweep == 1 or not self._moves.over_models:
+            if sweep <= CHEAP_SWEEPS or not self._moves.over_models:
                 self._moves.coordinates(particles, sums, self._rng)
             else:
                 self._moves.models(particles, sums, self._rng)
