@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sparsebandits.priors import LaplaceSpike as LaplaceSpike
     from sparsebandits.priors import PointMass as PointMass
     from sparsebandits.priors import SpikeSlab as SpikeSlab
+    from sparsebandits.regression import SpikeSlabRegressor as SpikeSlabRegressor
     from sparsebandits.storage import SaveFileError as SaveFileError
 
 _HOMES = {
@@ -62,6 +63,7 @@ _HOMES = {
         "PointMass",
         "SpikeSlab",
     ),
+    "regression": ("SpikeSlabRegressor",),
     "storage": ("SaveFileError",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -1,0 +1,118 @@
+"""Sparse Bayesian linear regression as a scikit-learn estimator, on the posterior engines.
+
+Columns and target are centred and scaled by the first data that the estimator sees, so that one prior fits data of any
+unit: slab N(0, 1), inclusion Beta(1, d) and noise variance inverse gamma, all on that scale. ``coef_`` and predictions
+are in the units of the data.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+
+from sparsebandits.checks import FloatArray, check_choice
+from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.gibbs import Gibbs
+from sparsebandits.posteriors.particles import Particles
+from sparsebandits.priors import BetaInclusion, InverseGammaNoise, Noise, PointMass, Spike, SpikeSlab
+
+ENGINES: dict[str, Any] = {"particles": Particles, "gibbs": Gibbs}
+
+
+class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear regression in which few features matter.
+
+    Parameters
+    ----------
+    inclusion : prior probability that a feature matters, or a ``BetaInclusion``; by default Beta(1, d)
+    slab_variance : prior variance of the coefficients that matter, on the standardised scale
+    spike : distribution of the others: ``PointMass()``, ``LaplaceSpike(scale)`` or ``GaussianSpike(variance)``
+    noise_variance : on the standardised scale, or an ``InverseGammaNoise``; by default learnt
+    engine : "particles" learns row by row and serves ``partial_fit``, "gibbs" runs chains
+    n_draws : posterior draws
+    random_state : as in scikit-learn
+
+    Attributes
+    ----------
+    coef_ : posterior means, in the units of the data, shape ``(d,)``
+    intercept_ : float
+    inclusion_ : posterior probability that each feature matters, shape ``(d,)``
+    posterior_ : the engine, on the standardised scale
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 10))
+    >>> y = 3 * X[:, 0] + 2 * X[:, 1] + rng.standard_normal(200)
+    >>> model = SpikeSlabRegressor(random_state=0).fit(X, y)
+    >>> (model.inclusion_ > 0.5).nonzero()[0], model.coef_[:2].round(0)
+    (array([0, 1]), array([3., 2.]))
+    """
+
+    def __init__(
+        self,
+        inclusion: "float | FloatArray | BetaInclusion | None" = None,
+        slab_variance: float = 1.0,
+        spike: Spike | None = None,
+        noise_variance: Noise | None = None,
+        engine: str = "particles",
+        n_draws: int = 2000,
+        random_state: Any = None,
+    ) -> None:
+        self.inclusion = inclusion
+        self.slab_variance = slab_variance
+        self.spike = spike
+        self.noise_variance = noise_variance
+        self.engine = engine
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+        """Learn from ``X`` of shape ``(n, d)`` and ``y`` of shape ``(n,)``, forgetting all before."""
+        features, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        self._start(features, target)
+        return self._learn(features, target)
+
+    def partial_fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+        """Learn from further data; the scale is that of the first."""
+        first = not hasattr(self, "posterior_")
+        features, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=first)
+        if first:
+            self._start(features, target)
+        return self._learn(features, target)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:  # noqa: N803
+        """Return the mean of a new target for each row, and its standard deviation (noise included) if wanted."""
+        check_is_fitted(self)
+        features = validate_data(self, X, dtype=np.float64, reset=False)
+        mean = features @ self.coef_ + self.intercept_
+        if not return_std:
+            return mean
+        draws: Draws = self.posterior_.draws()
+        predictions = ((features - self._centre) / self._scale) @ draws.theta.T
+        variance = (predictions - (predictions @ draws.weights)[:, np.newaxis]) ** 2 @ draws.weights
+        return mean, self._target_scale * np.sqrt(variance + self.posterior_.noise_variance)
+
+    def _start(self, features: FloatArray, target: FloatArray) -> None:
+        check_choice("engine", self.engine, tuple(ENGINES))
+        self._centre, self._target_centre = features.mean(axis=0), float(target.mean())
+        deviation = features.std(axis=0)
+        self._scale: FloatArray = np.where(deviation > 0, deviation, 1.0)  # a constant column says nothing
+        self._target_scale = float(target.std()) or 1.0
+        d = features.shape[1]
+        prior = SpikeSlab(
+            BetaInclusion(1.0, d) if self.inclusion is None else self.inclusion,
+            self.slab_variance,
+            spike=PointMass() if self.spike is None else self.spike,
+        )
+        noise = InverseGammaNoise(1.0, 0.5) if self.noise_variance is None else self.noise_variance
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        self.posterior_ = ENGINES[self.engine](prior, d, noise, n_draws=self.n_draws, seed=seed)
+
+    def _learn(self, features: FloatArray, target: FloatArray) -> Self:
+        self.posterior_.update(
+            (features - self._centre) / self._scale, (target - self._target_centre) / self._target_scale
+        )
+        self.coef_ = self.posterior_.mean() * self._target_scale / self._scale
+        self.intercept_ = self._target_centre - float(self._centre @ self.coef_)
+        self.inclusion_ = self.posterior_.inclusion()
+        return self
