@@ -20,7 +20,8 @@ format: .venv/test.installed
 
 # Peers are installed into an environment of their own.
 bench: .bench/installed
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 .bench/bin/python -m benchmarks.decisions
+	.bench/bin/python -m benchmarks.decisions
+	.bench/bin/python -m benchmarks.posteriors
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

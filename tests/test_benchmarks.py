@@ -22,6 +22,11 @@ def test_decisions(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "page.json").read_text())
 
 
+def test_posteriors() -> None:
+    page = run("benchmarks.posteriors", "--dimensions", "10", "--rounds", "20", "--repeats", "1")
+    assert "Langevin, 1000 chains" in page
+
+
 def test_defaults() -> None:
     page = run("benchmarks.defaults", "--trials", "2", "--horizon", "5", "--dimensions", "10")
     assert "LinUCB confidence radius" in page

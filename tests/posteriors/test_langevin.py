@@ -7,8 +7,10 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.checks import FloatArray
+from sparsebandits.posteriors import langevin
 from sparsebandits.posteriors.inline_random import normal, random_state
 from sparsebandits.posteriors.langevin import constant_rate, decaying_step
+from tests.statistical import assert_means_agree
 
 
 def data(n: int, d: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
@@ -54,6 +56,28 @@ def test_equals_the_printed_algorithm(given: dict[str, int]) -> None:
     posterior.update(x, y)
     np.testing.assert_allclose(posterior.draws().theta, slowly(prior, x, y, 0.8, 60, 5, **given), atol=1e-9)
     assert len(posterior.draws()) == 60
+
+
+def test_many_chains_in_single_precision_agree_with_few_in_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = data(15, 3)
+    prior = sb.SpikeSlab(np.array([0.3, 0.5, 0.2]), 2.0, np.array([0.5, 0.0, -0.5]), sb.LaplaceSpike(0.1))
+    values = {}
+    for name, wide in (("single", 64), ("double", 10**9)):
+        monkeypatch.setattr(langevin, "WIDE", wide)
+        posterior = sb.Langevin(prior, 3, 0.8, n_draws=800_000, seed=5, chains=8000, burn_in=60)
+        posterior.update(x, y)
+        theta = posterior.draws().theta.reshape(8000, 100, 3)
+        seconds = theta[..., :, np.newaxis] * theta[..., np.newaxis, :]
+        parts = np.concatenate((theta, seconds.reshape(8000, 100, 9), np.abs(theta) < 0.1), axis=2).mean(axis=1)
+        values[name] = parts, posterior.inclusion()
+    single, double = values["single"][0], values["double"][0]
+    error = np.sqrt((single.var(axis=0) + double.var(axis=0)) / 8000)
+    assert_means_agree(single.mean(axis=0), double.mean(axis=0), error)
+    np.testing.assert_allclose(values["single"][1], values["double"][1], atol=0.01)
+    with pytest.raises(AssertionError, match="z-score"):  # planted: noise 1% too large would be seen
+        assert_means_agree(
+            single.mean(axis=0) * np.r_[np.ones(3), np.full(9, 1.02), np.ones(3)], double.mean(axis=0), error
+        )
 
 
 def gaussian_bias(rate: float) -> float:

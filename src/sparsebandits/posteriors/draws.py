@@ -57,7 +57,10 @@ class Posterior(Protocol):
     """A distribution of θ that learns from observations."""
 
     dimension: int
-    noise_variance: float
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance of a reward around its mean, or its posterior mean where it is learnt."""
 
     def update(self, x: object, y: object) -> None:
         """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
