@@ -12,11 +12,12 @@ import pytest
 
 import sparsebandits
 
+ROOT = Path(__file__).parents[1]
 COMMAND = [str(Path(sys.executable).parent / "sparsebandits")]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
 
 
 def test_help_and_version() -> None:
@@ -50,6 +51,18 @@ def test_demo_as_json(tmp_path: Path) -> None:
     assert len(rows[0]) == 3
 
 
+def test_reproduce_figure_1(tmp_path: Path) -> None:
+    answer = run("reproduce", "figure1", "--json", "--out", str(tmp_path))
+    assert answer.returncode == 0, answer.stderr
+    rows = {(row["posterior"], row["coordinate"]): row for row in json.loads(answer.stdout)["table"]}
+    for posterior in ("Algorithm 1", "exact"):
+        for coordinate, truth in ((1, 3.0), (2, 2.0), (3, 0.0)):
+            assert rows[posterior, coordinate]["mean"] == pytest.approx(truth, abs=0.4)
+    assert all(rows["exact", j]["P(included)"] < 0.5 for j in range(3, 11))
+    assert (tmp_path / "figure1.png").exists()
+    assert (tmp_path / "figure1.svg").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -59,6 +72,7 @@ def test_demo_as_json(tmp_path: Path) -> None:
         (["demo", "--trials", "many"], "Invalid value for '--trials'"),
         (["demo", "--out", os.devnull], "null"),
         (["dance"], "No such command 'dance'"),
+        (["reproduce", "figure99"], "what: expected one of papers/hao2021/"),
     ],
 )
 def test_bad_input_is_a_message_and_exit_code_2(arguments: list[str], message: str) -> None:

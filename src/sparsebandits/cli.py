@@ -77,6 +77,26 @@ def demo(
         typer.echo(f"\nThe curves are in {figure}")
 
 
+@app.command()
+def reproduce(
+    what: Annotated[str, typer.Argument(help="figure1.")],
+    out: Annotated[Path, typer.Option(help="Directory for figures.")] = Path("out/reproduce"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+) -> None:
+    """Reproduce a figure of the paper, from the repository's directory papers/hao2021."""
+    import runpy
+
+    script = Path("papers/hao2021") / f"{what}.py"
+    if not script.is_file():
+        raise ValueError(f"what: expected one of papers/hao2021/ in the repository's root, got {what!r}")
+    table = runpy.run_path(str(script))["main"](out)
+    if as_json:
+        typer.echo(json.dumps({"table": table.to_dicts(), "out": str(out)}, indent=2))
+    else:
+        typer.echo(str(table))
+        typer.echo(f"\nFigures are in {out}")
+
+
 def main() -> None:
     """Run the command line; a person sees messages, never a traceback for bad input or Ctrl-C."""
     try:

@@ -54,6 +54,39 @@ def regret_curves(regret: Mapping[str, FloatArray], path: str | os.PathLike[str]
     axes.grid(alpha=0.25, linewidth=0.6)
     band = f"mean and 95% band, {trials} trials" if trials > 1 else "one trial"
     axes.legend(frameon=False, handlelength=3.2, title=band, alignment="left")
+    _write(figure, path)
+
+
+def histograms(
+    panels: Mapping[str, tuple[FloatArray, FloatArray, float]],
+    path: str | os.PathLike[str],
+    columns: int,
+    label: str,
+) -> None:
+    """Draw a weighted histogram a panel, with its mean and the truth; a panel is (values, weights, truth).
+
+    Panels below each other share their axis.
+    """
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(2.4 * columns, 1.9 * rows), dpi=200, layout="constrained")
+    FigureCanvasAgg(figure)
+    for i, (title, (values, weights, truth)) in enumerate(panels.items()):
+        above = figure.axes[i - columns] if i >= columns else None
+        axes = figure.add_subplot(rows, columns, i + 1, sharex=above)
+        axes.hist(values, bins=50, weights=weights, density=True, color=COLOURS[5], edgecolor="none")
+        axes.axvline(float(values @ weights), color=COLOURS[1], linewidth=1.6, label="posterior mean")
+        axes.axvline(truth, color=COLOURS[6], linewidth=1.2, linestyle=DASHES[1], label="truth")
+        axes.set_title(title, fontsize=9)
+        axes.set_yticks([])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        if i // columns == rows - 1:
+            axes.set_xlabel(label)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+    _write(figure, path)
+
+
+def _write(figure: Figure, path: str | os.PathLike[str]) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     dated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}  # the same curves give the same bytes
     with rc_context({"svg.hashsalt": "sparsebandits"}):
