@@ -27,6 +27,11 @@ def test_posteriors() -> None:
     assert "Langevin, 1000 chains" in page
 
 
+def test_accuracy() -> None:
+    page = run("benchmarks.accuracy", "--dimension", "6", "--histories", "1", "--rounds", "20")
+    assert "inclusion, worst" in page
+
+
 def test_defaults() -> None:
     page = run("benchmarks.defaults", "--trials", "2", "--horizon", "5", "--dimensions", "10")
     assert "LinUCB confidence radius" in page

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks.accuracy import errors
 
 import sparsebandits as sb
 from sparsebandits.checks import FloatArray
@@ -54,6 +55,12 @@ def test_agree_with_enumeration_all_along_a_history(kind: str) -> None:
     assert posterior.draws().effective_sample_size >= 0.5 * 10_000
     if isinstance(noise, sb.InverseGammaNoise):
         assert posterior.noise_variance == pytest.approx(truth.noise_variance, rel=0.03)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_agree_along_a_history_of_information_directed_sampling(seed: int) -> None:
+    """The design that the policy itself makes; ``benchmarks.accuracy`` does this for twenty and for d = 20."""
+    assert errors(12, 120, (20, 60, 120), seed).max() < 0.03
 
 
 def test_one_action_three_hundred_times() -> None:
