@@ -8,7 +8,14 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import sparsebandits as sb
 from sparsebandits.checks import FloatArray
 
-CHECKS = list(estimator_checks_generator(sb.SpikeSlabRegressor(n_draws=200)))
+ARRAY_API = "check_array_api_input"
+"""The one check that scikit-learn skips itself, unless SciPy's experimental support for other arrays is switched on."""
+
+CHECKS = [
+    (estimator, check)
+    for estimator, check in estimator_checks_generator(sb.SpikeSlabRegressor(n_draws=200))
+    if ARRAY_API not in str(check)
+]
 
 
 def name_of(check: object) -> str:

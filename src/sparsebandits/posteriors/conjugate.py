@@ -18,11 +18,11 @@ from numpy.random import Generator
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dtrtri
 
-from sparsebandits.checks import FloatArray, check_count, check_observations, check_positive, shown
+from sparsebandits.checks import FloatArray, check_count, check_positive, shown
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.posteriors.report import Reporting
+from sparsebandits.posteriors.engine import Engine
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
@@ -50,7 +50,7 @@ def rank_one(mean: FloatArray, root: FloatArray, x: FloatArray, y: float, noise_
     return explained / noise_variance
 
 
-class Conjugate(Reporting):
+class Conjugate(Engine):
     """Posterior of θ under a :class:`GaussianPrior` and Gaussian noise of known variance.
 
     Parameters
@@ -93,10 +93,6 @@ class Conjugate(Reporting):
     def __repr__(self) -> str:
         size = f"{self.dimension} features, {self.evidence.count} observations"
         return f"Conjugate({size}, noise_variance={self.noise_variance:g}, n_draws={self.n_draws})"
-
-    def update(self, x: object, y: object) -> None:
-        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
-        self.absorb(*check_observations(x, y, self.dimension))
 
     def absorb(self, x: FloatArray, y: FloatArray) -> None:
         """Condition on a batch that has been checked."""

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import betaln, gammaln, logsumexp
 
-from sparsebandits.checks import FloatArray, IntArray, check_count, check_observations, shown
+from sparsebandits.checks import FloatArray, IntArray, check_count, shown
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.posteriors.report import Reporting
+from sparsebandits.posteriors.engine import Engine
 from sparsebandits.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -69,7 +69,7 @@ class Component:
     root: FloatArray  # (N, r, r): covariance = root root'
 
 
-class Enumeration(Reporting):
+class Enumeration(Engine):
     """Exact posterior of θ for a :class:`SpikeSlab` prior with a point-mass or Gaussian spike.
 
     Parameters
@@ -117,10 +117,6 @@ class Enumeration(Reporting):
         self._mixture: list[Component] | None = None
         self._log_evidence = 0.0
         self._left_out = 0.0
-
-    def update(self, x: object, y: object) -> None:
-        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
-        self.absorb(*check_observations(x, y, self.dimension))
 
     def absorb(self, x: FloatArray, y: FloatArray) -> None:
         """Condition on a batch that has been checked."""

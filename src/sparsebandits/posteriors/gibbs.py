@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_count, check_observations, shown
+from sparsebandits.checks import FloatArray, check_count, shown
 from sparsebandits.evidence import Evidence
+from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.moves import Moves, Sums
-from sparsebandits.posteriors.report import Reporting, effective_draws, split_r_hat
 from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
@@ -23,7 +24,7 @@ BLOCK_EVERY = 25
 """Sweeps over coordinates between two with θ in a block."""
 
 
-class Gibbs(Reporting):
+class Gibbs(Engine):
     """Posterior of θ under a :class:`SpikeSlab` prior, by Markov chain Monte Carlo.
 
     Parameters
@@ -69,10 +70,6 @@ class Gibbs(Reporting):
         self._inclusion: FloatArray = np.empty(dimension)
         self._noise_mean = float("nan")
 
-    def update(self, x: object, y: object) -> None:
-        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
-        self.absorb(*check_observations(x, y, self.dimension))
-
     def absorb(self, x: FloatArray, y: FloatArray) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
         self.evidence.absorb(x, y)
@@ -92,10 +89,6 @@ class Gibbs(Reporting):
             theta = self._run()
             self._draws = Draws.trusted(theta.reshape(self.n_draws, -1), np.full(self.n_draws, 1.0 / self.n_draws))
         return self._draws
-
-    def mean(self) -> FloatArray:
-        """Return E[θ], shape ``(d,)``."""
-        return self.draws().mean()
 
     def inclusion(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""

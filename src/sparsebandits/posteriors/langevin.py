@@ -20,9 +20,11 @@ import numpy as np
 from numba import njit
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_count, check_number, check_observations, check_positive, shown
+from sparsebandits.checks import FloatArray, check_count, check_number, check_positive, shown
 from sparsebandits.evidence import Evidence
+from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.inline_random import (
     COMPILED,
     GOLDEN,
@@ -35,7 +37,6 @@ from sparsebandits.posteriors.inline_random import (
     normal,
     random_state,
 )
-from sparsebandits.posteriors.report import Reporting, effective_draws, split_r_hat
 from sparsebandits.priors import BetaInclusion, LaplaceSpike, SpikeSlab
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
@@ -206,7 +207,7 @@ def wide_langevin_steps(
     theta[:], nu[:] = t, n
 
 
-class Langevin(Reporting):
+class Langevin(Engine):
     """Approximate posterior of θ by Algorithm 1 of the paper, for a :class:`SpikeSlab` with a Laplace spike.
 
     Parameters
@@ -270,10 +271,6 @@ class Langevin(Reporting):
         self._draws: Draws | None = None
         self._inclusion: FloatArray = np.empty(dimension)
 
-    def update(self, x: object, y: object) -> None:
-        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
-        self.absorb(*check_observations(x, y, self.dimension))
-
     def absorb(self, x: FloatArray, y: FloatArray) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
         self.evidence.absorb(x, y)
@@ -284,10 +281,6 @@ class Langevin(Reporting):
         if self._draws is None:
             self._draws = Draws.trusted(self._run(), np.full(self.n_draws, 1.0 / self.n_draws))
         return self._draws
-
-    def mean(self) -> FloatArray:
-        """Return E[θ], shape ``(d,)``."""
-        return self.draws().mean()
 
     def inclusion(self) -> FloatArray:
         """Return the mean of ν over the kept steps, shape ``(d,)``."""

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.random import Generator
 from scipy.optimize import brentq
 
-from sparsebandits.checks import FloatArray, IntArray, check_count, check_observations, shown
+from sparsebandits.checks import FloatArray, IntArray, check_count, shown
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
-from sparsebandits.posteriors.report import Reporting
 from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
@@ -51,7 +51,7 @@ def systematic(weights: FloatArray, rng: Generator) -> IntArray:
     return np.minimum(np.searchsorted(np.cumsum(weights), positions), count - 1)
 
 
-class Particles(Reporting):
+class Particles(Engine):
     """Posterior of θ under a :class:`SpikeSlab` prior, as weighted particles.
 
     Parameters
@@ -96,10 +96,6 @@ class Particles(Reporting):
         """The noise variance, or its posterior mean if it is learnt."""
         return float(self._cloud.weights.normalised @ np.broadcast_to(self._noise_variances(), self.n_draws))
 
-    def update(self, x: object, y: object) -> None:
-        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
-        self.absorb(*check_observations(x, y, self.dimension))
-
     def absorb(self, x: FloatArray, y: FloatArray) -> None:
         """Condition on a batch that has been checked, one observation after the other."""
         for row, reward in zip(x, y.tolist(), strict=True):
@@ -109,10 +105,6 @@ class Particles(Reporting):
     def draws(self) -> Draws:
         """Return the particles with their weights; ``theta`` is the same array until the particles have moved."""
         return self._cloud.draws()
-
-    def mean(self) -> FloatArray:
-        """Return E[θ], shape ``(d,)``."""
-        return self.draws().mean()
 
     def inclusion(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""

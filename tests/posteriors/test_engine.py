@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.posteriors.report import effective_draws, split_r_hat
+from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from tests.posteriors.test_particles import history
 
 SPARSE = sb.SpikeSlab(0.25, 0.5)
