@@ -176,9 +176,7 @@ def mutual_information(
         return np.zeros(len(actions))
     weights = draws.weights[optima.order]
     group = np.repeat(np.arange(len(optima.support)), np.diff(optima.starts))
-    alive = weights > 0  # weights underflow
-    weights, group, theta = weights[alive], group[alive], optima.theta[alive]
-    deviation = np.sqrt(noise_variance)
+    theta, deviation = optima.theta, np.sqrt(noise_variance)
     return np.array([_action_information(theta @ a, weights, group, deviation, nodes_per_deviation) for a in actions])
 
 
