@@ -47,13 +47,18 @@ def random_state(rng: Generator) -> RandomState:
 
 
 @njit(inline="always", error_model="numpy")
-def random_bits(state: Any) -> Any:
-    """Return 64 random bits."""
-    state[0] += GOLDEN
-    z = state[0]
+def mixed(z: Any) -> Any:
+    """Return 64 random bits from a counter that goes up in steps of GOLDEN."""
     z = (z ^ (z >> SHIFT_30)) * MIX_1
     z = (z ^ (z >> SHIFT_27)) * MIX_2
     return z ^ (z >> SHIFT_31)
+
+
+@njit(inline="always", error_model="numpy")
+def random_bits(state: Any) -> Any:
+    """Return 64 random bits."""
+    state[0] += GOLDEN
+    return mixed(state[0])
 
 
 @njit(inline="always", error_model="numpy")

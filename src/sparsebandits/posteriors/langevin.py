@@ -25,18 +25,7 @@ from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
-from sparsebandits.posteriors.inline_random import (
-    COMPILED,
-    GOLDEN,
-    MIX_1,
-    MIX_2,
-    SHIFT_27,
-    SHIFT_30,
-    SHIFT_31,
-    RandomState,
-    normal,
-    random_state,
-)
+from sparsebandits.posteriors.inline_random import COMPILED, GOLDEN, RandomState, mixed, normal, random_state
 from sparsebandits.priors import BetaInclusion, LaplaceSpike, SpikeSlab
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
@@ -113,10 +102,7 @@ def _uniform_pairs(first: Any, angle: Any, state: Any) -> None:
     """Fill uniform numbers in (0, 1) and angles in [0, 2π), from 24 bits each of SplitMix64 at successive counters."""
     start = state[0]
     for i in range(len(first)):
-        z = start + np.uint64(i + 1) * GOLDEN
-        z = (z ^ (z >> SHIFT_30)) * MIX_1
-        z = (z ^ (z >> SHIFT_27)) * MIX_2
-        z = z ^ (z >> SHIFT_31)
+        z = mixed(start + np.uint64(i + 1) * GOLDEN)
         first[i] = (np.float32(np.int32(z >> np.uint64(40))) + np.float32(0.5)) * np.float32(2.0**-24)
         angle[i] = np.float32(np.int32((z >> np.uint64(8)) & np.uint64(0xFFFFFF))) * np.float32(math.pi * 2.0**-23)
     state[0] = start + np.uint64(len(first)) * GOLDEN
