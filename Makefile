@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench lock format clean
+.PHONY: demo test bench bench-nuts lock format clean
 
 demo: .venv/demo.installed
 	$(BIN)/sparsebandits demo
@@ -23,6 +23,9 @@ bench: .bench/installed
 	.bench/bin/python -m benchmarks.decisions
 	.bench/bin/python -m benchmarks.posteriors
 
+bench-nuts: .nuts/installed
+	.nuts/bin/python -m benchmarks.nuts
+
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "sparsebandits needs Python 3.11 or newer; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
@@ -33,10 +36,10 @@ bench: .bench/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-.bench/installed: requirements/bench.lock pyproject.toml
-	$(PYTHON) -m venv .bench
-	.bench/bin/python -m pip install --quiet --disable-pip-version-check -r $<
-	.bench/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+.%/installed: requirements/%.lock pyproject.toml
+	$(PYTHON) -m venv .$*
+	.$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	.$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 # Compile the lock files anew; they name no host.
@@ -47,6 +50,7 @@ lock: .venv/test.installed
 	$(COMPILE) -o requirements/demo.lock pyproject.toml requirements/build.in
 	$(COMPILE) -o requirements/test.lock --extra test -c requirements/demo.lock pyproject.toml requirements/build.in
 	$(COMPILE) -o requirements/bench.lock pyproject.toml requirements/build.in requirements/bench.in
+	$(COMPILE) -o requirements/nuts.lock pyproject.toml requirements/build.in requirements/nuts.in
 
 clean:
-	rm -rf .venv .bench out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .bench .nuts out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

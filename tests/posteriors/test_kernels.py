@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import special, stats
 from scipy.special import logsumexp
 
 import sparsebandits as sb
@@ -16,8 +16,8 @@ from sparsebandits.posteriors.coordinate import (
     LAPLACE,
     POINT_MASS,
     coordinate_sweep,
-    half_normal,
-    log_half_integral,
+    positive_normal,
+    scaled_erfc,
 )
 from sparsebandits.posteriors.inline_random import binomial, happens, normal, random_state, uniform
 from tests.statistical import FAMILY_WISE, assert_means_agree
@@ -48,13 +48,18 @@ def test_uniforms_and_normals() -> None:
 def test_binomial(n: int, p: float) -> None:
     s = state()
     draws = np.array([binomial(s, n, p) for _ in range(SIZE)])
-    values = np.arange(draws.max() + 2)
-    expected = SIZE * np.append(stats.binom.pmf(values[:-1], n, p), stats.binom.sf(values[-2], n, p))
-    counts = np.append(np.bincount(draws, minlength=len(values) - 1), 0)
-    rare = expected < 5
-    counts, expected = np.append(counts[~rare], counts[rare].sum()), np.append(expected[~rare], expected[rare].sum())
-    keep = expected > 0
-    assert stats.chisquare(counts[keep], expected[keep] * counts[keep].sum() / expected[keep].sum()).pvalue > 1e-5
+
+    def p_value(p: float) -> float:
+        values = np.arange(draws.max() + 2)
+        expected = SIZE * np.append(stats.binom.pmf(values[:-1], n, p), stats.binom.sf(values[-2], n, p))
+        found = np.append(np.bincount(draws, minlength=len(values) - 1), 0)
+        rare = expected < 5
+        found, expected = np.append(found[~rare], found[rare].sum()), np.append(expected[~rare], expected[rare].sum())
+        keep = expected > 0
+        return float(stats.chisquare(found[keep], expected[keep] * found[keep].sum() / expected[keep].sum()).pvalue)
+
+    assert p_value(p) > FAMILY_WISE
+    assert p_value(0.9 * p) < FAMILY_WISE, "planted: 10% too likely"
 
 
 @pytest.mark.parametrize("p", [0.0, 1e-320, 1e-30, 1e-17, 1 - 1e-16, 1.0])
@@ -71,44 +76,33 @@ def test_happens(log_odds: float) -> None:
     count = sum(happens(s, log_odds) for _ in range(SIZE))
     p = 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0
     assert stats.binomtest(count, SIZE, p).pvalue > FAMILY_WISE
+    if abs(log_odds) < 10:
+        wrong = sum(happens(s, log_odds + 0.7) for _ in range(SIZE))
+        assert stats.binomtest(wrong, SIZE, p).pvalue < FAMILY_WISE, "planted: odds off by a factor of two"
 
 
 # The Laplace spike's integrals
 
 
-@pytest.mark.parametrize(
-    ("a", "q"),
-    [(a, q) for q in (0.0, 1e-12, 0.3, 4.0, 1e4) for a in (-300.0, -5.0, -0.2)]
-    + [(a, q) for q in (0.3, 4.0, 1e4) for a in (3.0, 40.0)],
-)
-def test_log_half_integral(a: float, q: float) -> None:
-    peak = max(a / q, 0.0) if q > 0 else 0.0
-    height = a * peak - q * peak * peak / 2
-    width = 1 / math.sqrt(q) if q > 1e-9 else 1 / abs(a)
-    width = min(width, 1 / max(-a, 1e-9)) if a < 0 else width
-    value = integrate.quad(
-        lambda t: math.exp(a * t - q * t * t / 2 - height),
-        max(peak - 40 * width, 0.0),
-        peak + 60 * width,
-        points=[peak],
-        epsabs=0,
-        epsrel=1e-11,
-        limit=500,
-    )[0]
-    assert log_half_integral(a, q) == pytest.approx(math.log(value) + height, abs=1e-9)
+def test_scaled_erfc() -> None:
+    x = np.concatenate((np.linspace(0.0, 60.0, 20_001), np.logspace(-300, 300, 601)))
+    np.testing.assert_allclose([scaled_erfc(value) for value in x], special.erfcx(x), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("a", "q"), [(-3.0, 0.0), (-3.0, 1.0), (-0.1, 2.0), (2.0, 1.0), (-200.0, 4.0)])
-def test_half_normal(a: float, q: float) -> None:
+def agrees(draws: FloatArray, mean: float) -> bool:
+    return bool(stats.kstest(draws, stats.truncnorm(-mean, np.inf, mean).cdf).pvalue > FAMILY_WISE)
+
+
+@pytest.mark.parametrize("mean", [-1e15, -200.0, -3.0, -0.1, 0.0, 0.1, 2.0, 40.0])
+def test_positive_normal(mean: float) -> None:
     s = state()
-    draws = np.array([half_normal(s, a, q) for _ in range(SIZE)])
+    draws = np.array([positive_normal(s, mean) for _ in range(SIZE)])
     assert (draws > 0).all()
-    if q == 0:
-        assert stats.kstest(draws, "expon", (0, -1 / a)).pvalue > FAMILY_WISE
-    else:
-        deviation = 1 / math.sqrt(q)
-        distribution = stats.truncnorm(-a / q / deviation, np.inf, a / q, deviation)
-        assert stats.kstest(draws, distribution.cdf).pvalue > FAMILY_WISE
+    if mean < -1e6:  # exponential for all that one can tell
+        assert stats.kstest(draws, "expon", (0, -1 / mean)).pvalue > FAMILY_WISE
+        return
+    assert agrees(draws, mean)
+    assert not agrees(np.abs(draws - 0.05 * draws.mean()), mean), "planted: 5% too near to zero"
 
 
 # Sweeps leave the posterior as it is

@@ -96,15 +96,13 @@ def _prepare(
         for j in range(d):
             work[k, j] = 0.0
         for m in range(i + 1):
-            factor = work[i, m] * precision
-            column = gram[active[m]]
+            factor, a = work[i, m] * precision, active[m]
             for j in range(d):
-                work[k, j] += factor * column[j]
-        scaled = mean[i] * precision
-        column = gram[active[i]]
+                work[k, j] += factor * gram[a, j]
+        scaled, a = mean[i] * precision, active[i]
         for j in range(d):
             s[j] -= work[k, j] * work[k, j]
-            r[j] -= scaled * column[j]
+            r[j] -= scaled * gram[a, j]
 
 
 @njit(**COMPILED)
@@ -127,19 +125,17 @@ def _join(
     d = len(r)
     variance = 1.0 / s[j]
     centre = r[j] * variance
-    column = gram[j]
     for m in range(d):
-        t[m] = -precision * column[m]
+        t[m] = -precision * gram[j, m]
     for i in range(k):  # weights = C g
         total = 0.0
         for m in range(k):
-            total += covariance[i, m] * column[active[m]]
+            total += covariance[i, m] * gram[j, active[m]]
         weights[i] = total * precision
     for i in range(k):
-        factor = weights[i] * precision
-        other = gram[active[i]]
+        factor, a = weights[i] * precision, active[i]
         for m in range(d):
-            t[m] += factor * other[m]
+            t[m] += factor * gram[a, m]
         mean[i] -= weights[i] * centre
         for m in range(k):
             covariance[i, m] += weights[i] * weights[m] * variance
@@ -173,10 +169,9 @@ def _leave(
         t[m] = 0.0
     for i in range(k):
         weights[i] = covariance[i, p]
-        factor = weights[i] * precision
-        other = gram[active[i]]
+        factor, a = weights[i] * precision, active[i]
         for m in range(d):
-            t[m] += factor * other[m]
+            t[m] += factor * gram[a, m]
     for m in range(d):
         s[m] += t[m] * t[m] * schur
         r[m] += t[m] * rest

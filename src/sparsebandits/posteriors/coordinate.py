@@ -15,46 +15,58 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+from scipy.special import erfcx
 
 from sparsebandits.posteriors.inline_random import COMPILED, happens, normal, uniform
 
 POINT_MASS, GAUSSIAN, LAPLACE = 0, 1, 2
+ROOT_HALF = math.sqrt(0.5)
+
+
+PIECES, DEGREE = 64, 8
+
+
+def _erfcx_table() -> NDArray[np.float64]:
+    """Return coefficients of polynomials in y = 4 / (4 + x), one row for each of equal pieces of (0, 1]."""
+    nodes = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))  # of Chebyshev
+    powers = np.linalg.inv(np.vander(nodes, increasing=True))
+    y = (np.arange(PIECES)[:, np.newaxis] + 0.5 * (1.0 + nodes)) / PIECES
+    return np.asarray(erfcx(4.0 / y - 4.0) @ powers.T)
+
+
+ERFCX = _erfcx_table()
 
 
 @njit(**COMPILED)
-def log_half_integral(a: float, q: float) -> float:
-    """Return log ∫₀^∞ exp(aθ − qθ²/2) dθ, for q ≥ 0 (and a < 0 if q = 0), without overflow or cancellation."""
-    if q == 0.0:
-        return -math.log(-a)
-    z = a / math.sqrt(q)
-    if z > 0.0:
-        return 0.5 * z * z + math.log(0.5 * math.erfc(-z / math.sqrt(2.0))) + 0.5 * math.log(2.0 * math.pi / q)
-    x = -z / math.sqrt(2.0)
-    if x < 20.0:
-        scaled = math.exp(x * x) * math.erfc(x)
-    else:  # the asymptotic series of exp(x²) erfc(x)
-        y = 1.0 / (2.0 * x * x)
-        scaled = (1.0 - y * (1.0 - 3.0 * y * (1.0 - 5.0 * y * (1.0 - 7.0 * y)))) / (x * math.sqrt(math.pi))
-    return math.log(scaled) + 0.5 * math.log(math.pi / (2.0 * q))
+def scaled_erfc(x: float) -> Any:
+    """Return exp(x²) erfc(x) for x ≥ 0, to about 1e-13 of itself."""
+    if x > 50.0:  # the asymptotic series
+        y = 0.5 / (x * x)
+        return (1.0 - y * (1.0 - 3.0 * y * (1.0 - 5.0 * y))) / (x * math.sqrt(math.pi))
+    place = 4.0 * PIECES / (4.0 + x)
+    piece = min(int(place), PIECES - 1)
+    t = 2.0 * (place - piece) - 1.0
+    value = ERFCX[piece, DEGREE]
+    for power in range(DEGREE - 1, -1, -1):
+        value = value * t + ERFCX[piece, power]
+    return value
 
 
 @njit(**COMPILED)
-def half_normal(state: Any, a: float, q: float) -> Any:
-    """Return a draw with density proportional to exp(aθ − qθ²/2) on θ > 0 (Robert 1995 in the tail)."""
-    if q == 0.0:
-        return math.log(uniform(state)) / a
-    scale = 1.0 / math.sqrt(q)
-    z = a * scale
-    if z > 0.0:
+def positive_normal(state: Any, mean: float) -> Any:
+    """Return a draw from N(mean, 1) cut off at zero (Robert 1995 where little is left)."""
+    if mean > 0.0:
         while True:
-            x = z + normal(state)
+            x = mean + normal(state)
             if x > 0.0:
-                return x * scale
-    rate = 0.5 * (-z + math.sqrt(z * z + 4.0))
+                return x
+    root = math.sqrt(mean * mean + 4.0)
+    rate, gap = 0.5 * (root - mean), 2.0 / (root - mean)
     while True:
-        x = -math.log(uniform(state)) / rate  # beyond the cut
-        if uniform(state) <= math.exp(-0.5 * (x - z - rate) ** 2):
-            return x * scale
+        x = -math.log(uniform(state)) / rate
+        if uniform(state) <= math.exp(-0.5 * (x - gap) ** 2):
+            return x
 
 
 @njit(**COMPILED)
@@ -90,31 +102,41 @@ def coordinate_sweep(
                 if kind == GAUSSIAN:
                     spike_v[j] = 1.0 / (q + 1.0 / spike)
                     spike_base[j] = 0.5 * math.log(spike_v[j] / spike)
-        mine = theta[row]
+                elif kind == LAPLACE:  # a column of zeros has q = 0; what is added to it is below rounding
+                    spike_v[j] = 1.0 / max(q, 1e-30 / (spike * spike))
+                    spike_base[j] = 0.5 * math.log(math.pi * spike_v[j] / 8.0) - math.log(spike)
         for j in range(d):
             residual[j] = moment[j]
         for i in range(d):
-            if mine[i] != 0.0:
-                value, column = mine[i], gram[i]
+            if theta[row, i] != 0.0:
+                value = theta[row, i]
                 for j in range(d):
-                    residual[j] -= value * column[j]
+                    residual[j] -= value * gram[i, j]
         for position in range(d):
             j = order[position]
-            old = mine[j]
+            old = theta[row, j]
             h = (residual[j] + gram[j, j] * old) * precision
             centre = slab_v[j] * (h + pull[j])
-            odds = base[j] + shared_log_odds[row] + 0.5 * centre * centre / slab_v[j]
-            positive = 0.0
+            odds = base[j] + shared_log_odds[row] + 0.5 * centre * (h + pull[j])
+            positive, spike_sd, both = 0.0, 0.0, 1.0
             if kind == GAUSSIAN:
                 odds -= spike_base[j] + 0.5 * spike_v[j] * h * h
-            elif kind == LAPLACE:
-                q = gram[j, j] * precision
-                positive = log_half_integral(h - 1.0 / spike, q)
-                negative = log_half_integral(-h - 1.0 / spike, q)
-                larger = max(positive, negative)
-                odds -= larger + math.log1p(math.exp(-abs(positive - negative))) - math.log(2.0 * spike)
-                positive -= negative  # log odds of the positive side
+            elif kind == LAPLACE:  # ∫₀^∞ exp(aθ − qθ²/2) dθ = √(π/2q) exp(x²) erfc(x), x = −a/√(2q), on either side
+                spike_sd = math.sqrt(spike_v[j])
+                x, y = (1.0 / spike - h) * spike_sd * ROOT_HALF, (1.0 / spike + h) * spike_sd * ROOT_HALF
+                low = min(x, y)  # at most this one is negative; then both sides are scaled by exp(−low²)
+                if low >= 0.0:
+                    positive = scaled_erfc(x)
+                    both = positive + scaled_erfc(y)
+                    odds -= spike_base[j] + math.log(both)
+                else:
+                    fade = math.exp(-low * low)
+                    near, far = 2.0 - scaled_erfc(-low) * fade, scaled_erfc(max(x, y)) * fade
+                    positive, both = near if x < y else far, near + far
+                    odds -= spike_base[j] + low * low + math.log(both)
             inside = happens(state, odds)
+            if kind == POINT_MASS and not inside and old == 0.0:
+                continue  # nothing changes, as in most visits
             included[row, j] = inside
             if inside:
                 new = centre + slab_sd[j] * normal(state)
@@ -122,12 +144,39 @@ def coordinate_sweep(
                 new = 0.0
             elif kind == GAUSSIAN:
                 new = spike_v[j] * h + math.sqrt(spike_v[j]) * normal(state)
-            elif happens(state, positive):
-                new = half_normal(state, h - 1.0 / spike, gram[j, j] * precision)
+            elif uniform(state) * both < positive:
+                new = spike_sd * positive_normal(state, (h - 1.0 / spike) * spike_sd)
             else:
-                new = -half_normal(state, -h - 1.0 / spike, gram[j, j] * precision)
+                new = -spike_sd * positive_normal(state, (-h - 1.0 / spike) * spike_sd)
             if new != old:
-                mine[j] = new
-                change, column = new - old, gram[j]
+                theta[row, j] = new
+                change = new - old
                 for i in range(d):
-                    residual[i] -= change * column[i]
+                    residual[i] -= change * gram[j, i]
+
+
+@njit(**COMPILED)
+def coordinate_sweeps(
+    passed: Any,  # (M, S, d), filled with θ after each of the first S sweeps
+    theta: Any,
+    included: Any,
+    precisions: Any,
+    order: Any,
+    gram: Any,
+    moment: Any,
+    slab_mean: Any,
+    slab_variance: Any,
+    log_odds: Any,
+    shared_log_odds: Any,
+    kind: int,
+    spike: float,
+    state: Any,
+) -> None:
+    """Sweep S + 1 times; the other arguments are those of :func:`coordinate_sweep`."""
+    for sweep in range(passed.shape[1] + 1):
+        if sweep > 0:
+            passed[:, sweep - 1] = theta
+        coordinate_sweep(
+            theta, included, precisions, order, gram, moment, slab_mean, slab_variance, log_odds, shared_log_odds, kind,
+            spike, state,
+        )  # fmt: skip

@@ -20,7 +20,7 @@ from sparsebandits.posteriors.moves import Moves, Sums
 from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
-BLOCK_EVERY = 25
+BLOCK_EVERY = 100
 """Sweeps over coordinates between two with θ in a block."""
 
 
@@ -118,23 +118,36 @@ class Gibbs(Engine):
             np.ascontiguousarray(self.evidence.gram), self.evidence.moment, self.evidence.square, self.evidence.count
         )
         members = self._moves.from_prior(self._rng, self.chains)
-        steps = self.n_draws // self.chains
+        steps = self.burn_in + self.n_draws // self.chains
         theta = np.empty((self.chains, steps, self.dimension))
-        inclusion, noise = np.zeros(self.dimension), 0.0
-        for step in range(-self.burn_in, steps):
+        beta = np.broadcast_to(self.prior.inclusions(self.dimension), (self.chains, 1, self.dimension))
+        if members.beta is not None:
+            beta = np.empty((self.chains, steps, 1))
+        noise = np.empty((steps, self.chains))
+        step = 0
+        while step < steps:
+            last = step
             if self._moves.over_models:
                 self._moves.models(members, sums, self._rng)
-            elif step % BLOCK_EVERY:
-                self._moves.coordinates(members, sums, self._rng)
-            else:
+            elif step % BLOCK_EVERY == 0:
                 self._moves.block(members, sums, self._rng)
+            elif self._moves.learn:
+                self._moves.coordinates(members, sums, self._rng)
+            else:  # all sweeps up to the next block at once
+                last = min(step + BLOCK_EVERY - step % BLOCK_EVERY, steps) - 1
+                self._moves.coordinates(members, sums, self._rng, theta[:, step:last])
             self._moves.hyperparameters(members, sums, self._rng)
-            if step >= 0:
-                theta[:, step] = members.theta
-                inclusion += self._moves.inclusion(members).mean(axis=0)
-                if members.noise_variances is not None:
-                    noise += float(members.noise_variances.mean())
-        self._inclusion, self._noise_mean = inclusion / steps, noise / steps
+            theta[:, last] = members.theta
+            if members.beta is not None:
+                beta[:, last, 0] = members.beta
+            if members.noise_variances is not None:
+                noise[last] = members.noise_variances
+            step = last + 1
+        theta, beta = theta[:, self.burn_in :], beta[:, self.burn_in :] if members.beta is not None else beta
+        chains = [self.prior.inclusion_given(*pair).mean(axis=0) for pair in zip(theta, beta, strict=True)]
+        self._inclusion = np.mean(chains, axis=0)
+        if members.noise_variances is not None:
+            self._noise_mean = float(noise[self.burn_in :].mean())
         return theta
 
     def state(self) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def binomial(state: Any, n: int, p: float) -> int:
     return count if p <= 0.5 else n - count
 
 
-@njit(**COMPILED)
+@njit(inline="always", error_model="numpy")
 def happens(state: Any, log_odds: float) -> bool:
     """Return whether an event with these log odds happens."""
     u = uniform(state)

@@ -15,7 +15,7 @@ from scipy.special import logit
 from sparsebandits.checks import FloatArray, IntArray
 from sparsebandits.posteriors.blocked import blocked_sweep
 from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neighbours
-from sparsebandits.posteriors.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweep
+from sparsebandits.posteriors.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweeps
 from sparsebandits.posteriors.inline_random import random_state
 from sparsebandits.priors import BetaInclusion, GaussianSpike, InverseGammaNoise, LaplaceSpike, Noise, SpikeSlab
 
@@ -82,6 +82,11 @@ class Moves:
         """Whether :meth:`models` serves this prior: it does for a point-mass spike."""
         return self._kind == POINT_MASS
 
+    @property
+    def learn(self) -> bool:
+        """Whether there are hyperparameters to be learnt."""
+        return isinstance(self.prior.inclusion, BetaInclusion) or isinstance(self.noise, InverseGammaNoise)
+
     def from_prior(self, rng: Generator, size: int) -> Ensemble:
         """Return draws from the prior."""
         theta, included, inclusion = self.prior.sample(rng, size, self.dimension)
@@ -89,10 +94,11 @@ class Moves:
         noise = self.noise.sample(rng, size) if isinstance(self.noise, InverseGammaNoise) else None
         return Ensemble(theta, included, inclusion[:, 0].copy() if learnt else None, noise)
 
-    def coordinates(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
-        """Sweep over the coordinates of θ, in place."""
+    def coordinates(self, members: Ensemble, sums: Sums, rng: Generator, passed: FloatArray | None = None) -> None:
+        """Sweep over the coordinates of θ, in place; before that as often as ``passed``, (M, ·, d), has room for."""
         size = len(members.theta)
-        coordinate_sweep(
+        coordinate_sweeps(
+            np.empty((size, 0, self.dimension)) if passed is None else passed,
             members.theta,
             members.included,
             self._precisions(members),

@@ -1,0 +1,88 @@
+"""Getting it right (Geweke 2004): prior → data → moves must leave the joint law of parameters and data as it is.
+
+Parameters are drawn from the prior and rewards given them; then some moves are made given those rewards. Parameters and
+rewards together have the same law before and after, if the moves leave the posterior unchanged, whatever the prior and
+the hyperparameters. Compared are the means of θ, θ², γ, the products θ_j θ_k, β, σ², the log likelihood and θ·X'y. The
+parameters before serve as the control, so that differences are paired.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import sparsebandits as sb
+from sparsebandits.checks import FloatArray
+from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
+from sparsebandits.priors import Noise
+from tests.statistical import FAMILY_WISE
+
+D, ROWS = 3, 5
+REPLICATES = 3000
+X = np.random.default_rng(0).standard_normal((ROWS, D)) @ np.linalg.cholesky(0.3 * np.eye(D) + 0.7).T
+BETA = sb.BetaInclusion(2.0, 3.0)
+NOISE = sb.InverseGammaNoise(5.0, 4.0)
+
+PRIORS: dict[str, tuple[sb.SpikeSlab, Noise]] = {
+    "point mass": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3), 0.5),
+    "point mass, all learnt": (sb.SpikeSlab(BETA, 0.8), NOISE),
+    "Gaussian spike, all learnt": (sb.SpikeSlab(BETA, 0.8, spike=sb.GaussianSpike(0.05)), NOISE),
+    "Laplace spike": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3, sb.LaplaceSpike(0.2)), 0.5),
+    "Laplace spike, all learnt": (sb.SpikeSlab(BETA, 0.8, spike=sb.LaplaceSpike(0.2)), NOISE),
+}
+SERVED = {"models": "point mass", "coordinates": "", "block": "spike"}
+CASES = [(move, prior) for move, served in SERVED.items() for prior in PRIORS if served in prior]
+
+
+def variance_of(members: Ensemble, noise: Noise) -> float:
+    return float(noise if isinstance(noise, float) else members.noise_variances[0])  # type: ignore[index]
+
+
+def described(members: Ensemble, y: FloatArray, noise: Noise) -> FloatArray:
+    """What is compared, shape ``(·,)``, of one member."""
+    theta, gamma = members.theta[0], members.included[0]
+    variance = variance_of(members, noise)
+    likelihood = -0.5 * (((y - X @ theta) ** 2).sum() / variance + ROWS * np.log(variance))
+    cross = np.outer(theta, theta)[np.triu_indices(D)]
+    beta = 0.0 if members.beta is None else members.beta[0]
+    return np.array([*theta, *cross, *gamma, *(gamma * theta), beta, np.log(variance), likelihood, theta @ X.T @ y])
+
+
+def z_score(
+    move: str, prior: str, replicates: int, told: Callable[[Sums], Sums] = lambda sums: sums, seed: int = 1
+) -> float:
+    """Return the largest paired z-score, less the one that chance allows: positive is a failure."""
+    law, noise = PRIORS[prior]
+    moves, rng = Moves(law, D, noise), np.random.default_rng(seed)
+    differences = []
+    for _ in range(replicates):
+        members = moves.from_prior(rng, 1)
+        y = X @ members.theta[0] + np.sqrt(variance_of(members, noise)) * rng.standard_normal(ROWS)
+        before = described(members, y, noise)
+        sums = told(Sums(np.ascontiguousarray(X.T @ X), X.T @ y, float(y @ y), float(ROWS)))
+        for _ in range(2):
+            getattr(moves, move)(members, sums, rng)
+            moves.hyperparameters(members, sums, rng)
+        differences.append(described(members, y, noise) - before)
+    found = np.array(differences)
+    moving = found.std(axis=0) > 0
+    found = found[:, moving]
+    z = np.abs(found.mean(axis=0)) / (found.std(axis=0) / np.sqrt(replicates))
+    return float(z.max() - stats.norm.isf(FAMILY_WISE / (2 * len(z))))
+
+
+@pytest.mark.parametrize(("move", "prior"), CASES)
+def test_moves_leave_the_joint_law(move: str, prior: str) -> None:
+    if z_score(move, prior, REPLICATES) > 0:  # a second chance, with four times as many
+        assert z_score(move, prior, 4 * REPLICATES) < 0
+
+
+@pytest.mark.parametrize(("move", "prior"), [CASES[0], CASES[2], CASES[4], CASES[-2]])
+def test_moves_that_are_told_too_much_are_caught(move: str, prior: str) -> None:
+    """Planted: the data count 1.5 times, as if noise were a third smaller."""
+
+    def told(sums: Sums) -> Sums:
+        return Sums(1.5 * sums.gram, 1.5 * sums.moment, 1.5 * sums.square, 1.5 * sums.count)
+
+    assert z_score(move, prior, REPLICATES, told) > 0
