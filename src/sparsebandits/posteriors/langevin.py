@@ -146,8 +146,8 @@ def _average(nu: Any, exponential: Any, weight: Any) -> None:
 
 
 def wide_langevin_steps(
-    theta: FloatArray,
-    nu: FloatArray,
+    t: Any,  # (C, d) in single precision, moved in place
+    n: Any,  # likewise
     rates: FloatArray,
     weights: FloatArray,
     burn_in: int,
@@ -164,7 +164,7 @@ def wide_langevin_steps(
 ) -> None:
     """Do what :func:`langevin_steps` does, with the same arguments."""
     real = np.float32
-    t, n, g = theta.astype(real), nu.astype(real), gram.astype(real)
+    g = gram.astype(real)
     vectors = [v.astype(real) for v in (moment, slab_mean, slab_precision, log_odds)]
     product, exponent = np.empty_like(t), np.empty_like(t)
     half = (t.size + 1) // 2
@@ -190,7 +190,6 @@ def wide_langevin_steps(
                 draws[:, kept] = t
                 kept += 1
                 inclusion += ones @ n
-    theta[:], nu[:] = t, n
 
 
 class Langevin(Engine):
@@ -252,8 +251,9 @@ class Langevin(Engine):
         self._spike = prior.spike
         self._slab_mean, self._slab_variance = prior.slab(dimension)
         self._rng = stream(seed)
-        self._theta: FloatArray | None = None  # where the chains are
-        self._nu: FloatArray = np.empty(0)
+        self._real: Any = np.float32 if self.chains >= WIDE else np.float64
+        self._theta: Any = None  # where the chains are
+        self._nu: Any = None
         self._draws: Draws | None = None
         self._inclusion: FloatArray = np.empty(dimension)
 
@@ -294,8 +294,8 @@ class Langevin(Engine):
     def _run(self) -> FloatArray:
         shape = self.chains, self.dimension
         if self._theta is None or not self.warm_start:
-            self._theta = math.sqrt(START_VARIANCE) * self._rng.standard_normal(shape)
-            self._nu = np.full(shape, 0.5)
+            self._theta = math.sqrt(START_VARIANCE) * self._rng.standard_normal(shape, dtype=self._real)
+            self._nu = np.full(shape, 0.5, dtype=self._real)
         theta, nu = self._theta.copy(), self._nu.copy()
         beta, scale = self.prior.inclusions(self.dimension), self._spike.scale
         with np.errstate(divide="ignore"):
@@ -304,7 +304,7 @@ class Langevin(Engine):
             )
         kept = np.empty((self.chains, self.n_draws // self.chains, self.dimension))
         inclusion = np.zeros(self.dimension)
-        take_steps = wide_langevin_steps if self.chains >= WIDE else langevin_steps
+        take_steps = wide_langevin_steps if self._real is np.float32 else langevin_steps
         take_steps(
             theta,
             nu,
