@@ -88,13 +88,14 @@ def replicate(case: str, seed: int) -> tuple[list[int], list[float], list[bool]]
     """Return the ranks of the truth, the inclusion probabilities, and what was in the model."""
     prior, sampler = CASES[case]
     rng: Generator = np.random.default_rng((seed, 1))
-    theta, included, _ = prior.sample(rng, 1, D)
+    drawn = prior.sample(rng, 1, D)
+    theta = drawn.theta
     x = rng.standard_normal((ROWS, D)) @ np.linalg.cholesky(0.4 * np.eye(D) + 0.6).T
     y = x @ theta[0] + np.sqrt(NOISE) * rng.standard_normal(ROWS)
     engine, draws = sampler(x, y, seed)
     found, truth = quantities(draws, x, y), quantities(theta, x, y)
     below, ties = (found < truth).sum(axis=0), (found == truth).sum(axis=0)
-    return (below + rng.integers(0, ties + 1)).tolist(), engine.inclusion().tolist(), included[0].tolist()
+    return (below + rng.integers(0, ties + 1)).tolist(), engine.inclusion().tolist(), drawn.included[0].tolist()
 
 
 def calibrate(case: str, seeds: range, workers: int = 1) -> dict[str, Any]:

@@ -14,8 +14,11 @@ SPIKES = {"point mass": sb.PointMass(), "Laplace": sb.LaplaceSpike(0.05), "Gauss
 def test_prior_draws_have_the_prior_distribution(spike: sb.PointMass) -> None:
     prior = sb.SpikeSlab([0.2, 0.7, 1.0, 0.0], [0.5, 1.0, 2.0, 1.0], [0.0, 1.0, -1.0, 5.0], spike)
     size = 40_000
-    theta, included, beta = prior.sample(np.random.default_rng(0), size, 4)
-    assert theta.shape == included.shape == beta.shape == (size, 4)
+    drawn = prior.sample(np.random.default_rng(0), size, 4)
+    theta, included = drawn.theta, drawn.included
+    assert theta.shape == included.shape == (size, 4)
+    assert drawn.beta is None
+    assert drawn.slab_variances is None
     probability = np.array([0.2, 0.7])
     assert_means_agree(included[:, :2].mean(axis=0), probability, np.sqrt(probability * (1 - probability) / size))
     assert included[:, 2].all()
@@ -32,13 +35,29 @@ def test_prior_draws_have_the_prior_distribution(spike: sb.PointMass) -> None:
 
 
 def test_a_beta_prior_on_the_inclusion_is_shared_by_the_coordinates() -> None:
-    _, included, beta = sb.SpikeSlab(sb.BetaInclusion(2.0, 6.0), 1.0).sample(np.random.default_rng(0), 40_000, 3)
-    assert (beta[:, 0] == beta[:, 1]).all()
-    assert stats.kstest(beta[:, 0], "beta", (2.0, 6.0)).pvalue > 1e-5
+    drawn = sb.SpikeSlab(sb.BetaInclusion(2.0, 6.0), 1.0).sample(np.random.default_rng(0), 40_000, 3)
+    included = drawn.included
+    assert drawn.beta is not None
+    assert stats.kstest(drawn.beta, "beta", (2.0, 6.0)).pvalue > 1e-5
     both = (included[:, 0] & included[:, 1]).mean()
     expected = stats.beta(2.0, 6.0).moment(2)
     assert_means_agree(np.array([both]), np.array([expected]), np.array([np.sqrt(expected / 40_000)]))
     assert abs(both - 0.25**2) > 10 * np.sqrt(expected / 40_000), "planted: independent coordinates would show"
+
+
+def test_a_prior_on_the_slab_variance_is_shared_by_the_coordinates() -> None:
+    prior = sb.SpikeSlab(1.0, sb.InverseGammaSlab(3.0, 2.0), 0.5)
+    drawn = prior.sample(np.random.default_rng(0), 40_000, 2)
+    assert drawn.slab_variances is not None
+    assert stats.kstest(drawn.slab_variances, "invgamma", (3.0, 0.0, 2.0)).pvalue > 1e-5
+    standard = (drawn.theta - 0.5) / np.sqrt(drawn.slab_variances)[:, np.newaxis]
+    for j in range(2):
+        assert stats.kstest(standard[:, j], "norm").pvalue > 1e-5
+    assert stats.kstest(drawn.theta[:, 0] - 0.5, "norm").pvalue < 1e-5, "planted: a fixed variance of 1 would show"
+    for engine in (sb.Enumeration, sb.Langevin):
+        spike = sb.LaplaceSpike(0.1) if engine is sb.Langevin else sb.PointMass()
+        with pytest.raises(TypeError, match=r"prior: \w+ needs a known slab_variance, got InverseGammaSlab"):
+            engine(sb.SpikeSlab(0.5, sb.InverseGammaSlab(), spike=spike), 2)
 
 
 def test_inverse_gamma_noise() -> None:
@@ -53,15 +72,17 @@ def test_conditional_inclusion_is_bayes_rule(spike: sb.LaplaceSpike | sb.Gaussia
     theta = np.array([[-2.0, -0.1, 0.0], [0.05, 0.5, 30.0]])
     slab = 0.3 * stats.norm.pdf(theta, 0.2, np.sqrt(1.5))
     inside = stats.laplace.pdf(theta, 0, 0.2) if isinstance(spike, sb.LaplaceSpike) else stats.norm.pdf(theta, 0, 0.2)
-    found = prior.inclusion_given(theta, np.full(theta.shape, 0.3))
+    found = prior.inclusion_given(theta)
     np.testing.assert_allclose(found, slab / (slab + 0.7 * inside), rtol=1e-10)
-    np.testing.assert_array_equal(prior.inclusion_given(theta, np.ones(theta.shape)), 1.0)
-    np.testing.assert_array_equal(prior.inclusion_given(theta, np.zeros(theta.shape)), 0.0)
+    learnt = sb.SpikeSlab(0.3, sb.InverseGammaSlab(), 0.2, spike).inclusion_given(theta, None, np.full(2, 1.5))
+    np.testing.assert_allclose(learnt, found)
+    np.testing.assert_array_equal(prior.inclusion_given(theta, np.ones(2)), 1.0)
+    np.testing.assert_array_equal(prior.inclusion_given(theta, np.zeros(2)), 0.0)
 
 
 def test_conditional_inclusion_of_a_point_mass() -> None:
-    found = sb.SpikeSlab(0.3, 1.0).inclusion_given(np.array([0.0, 0.1]), np.array([0.3, 0.3]))
-    np.testing.assert_array_equal(found, [0.0, 1.0])
+    found = sb.SpikeSlab(0.3, 1.0).inclusion_given(np.array([[0.0, 0.1]]))
+    np.testing.assert_array_equal(found, [[0.0, 1.0]])
 
 
 def test_the_papers_symbols() -> None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sparsebandits.priors import GaussianPrior as GaussianPrior
     from sparsebandits.priors import GaussianSpike as GaussianSpike
     from sparsebandits.priors import InverseGammaNoise as InverseGammaNoise
+    from sparsebandits.priors import InverseGammaSlab as InverseGammaSlab
     from sparsebandits.priors import LaplaceSpike as LaplaceSpike
     from sparsebandits.priors import PointMass as PointMass
     from sparsebandits.priors import SpikeSlab as SpikeSlab
@@ -59,6 +60,7 @@ _HOMES = {
         "GaussianPrior",
         "GaussianSpike",
         "InverseGammaNoise",
+        "InverseGammaSlab",
         "LaplaceSpike",
         "PointMass",
         "SpikeSlab",

@@ -106,11 +106,8 @@ class BetaInclusion:
 
 
 @dataclass(frozen=True)
-class InverseGammaNoise:
-    """σ² ~ inverse gamma(shape, scale): the noise variance is not known, but learnt.
-
-    The paper's remark has IG(ν/2, νλ/2) with ν = λ = 1, which is ``InverseGammaNoise(0.5, 0.5)``.
-    """
+class InverseGamma:
+    """A variance that is not known, but learnt: inverse gamma(shape, scale)."""
 
     shape: float = 0.5
     scale: float = 0.5
@@ -120,8 +117,22 @@ class InverseGammaNoise:
         object.__setattr__(self, "scale", check_positive("scale", self.scale))
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
-        """Return draws of σ², shape ``(size,)``."""
+        """Return draws, shape ``(size,)``."""
         return self.scale / rng.standard_gamma(self.shape, size)
+
+
+class InverseGammaNoise(InverseGamma):
+    """σ² ~ inverse gamma(shape, scale): the noise variance is not known, but learnt.
+
+    The paper's remark has IG(ν/2, νλ/2) with ν = λ = 1, which is ``InverseGammaNoise(0.5, 0.5)``.
+    """
+
+
+class InverseGammaSlab(InverseGamma):
+    """V ~ inverse gamma(shape, scale): how large the coefficients that matter are is not known, but learnt.
+
+    One V for all coordinates, so that a few large coefficients say how large the others may be.
+    """
 
 
 Noise: TypeAlias = float | InverseGammaNoise
@@ -142,7 +153,7 @@ class SpikeSlab:
     ----------
     inclusion : probability of the slab, one number or one a coordinate (0 and 1 allowed), or a
         :class:`BetaInclusion`
-    slab_variance : of the coordinates that matter, one number or one a coordinate
+    slab_variance : of the coordinates that matter, one number or one a coordinate, or an :class:`InverseGammaSlab`
     slab_mean : likewise
     spike : distribution of the others: :class:`PointMass`, :class:`LaplaceSpike` or :class:`GaussianSpike`
 
@@ -158,9 +169,9 @@ class SpikeSlab:
     def __post_init__(self) -> None:
         if not isinstance(self.inclusion, BetaInclusion):
             object.__setattr__(self, "inclusion", check_per_coordinate("inclusion", self.inclusion, 0.0, 1.0))
-        object.__setattr__(
-            self, "slab_variance", check_per_coordinate("slab_variance", self.slab_variance, 1 / LARGEST)
-        )
+        if not isinstance(self.slab_variance, InverseGammaSlab):
+            variance = check_per_coordinate("slab_variance", self.slab_variance, 1 / LARGEST)
+            object.__setattr__(self, "slab_variance", variance)
         object.__setattr__(self, "slab_mean", check_per_coordinate("slab_mean", self.slab_mean, -LARGEST))
         if not isinstance(self.spike, Spike):
             raise TypeError(f"spike: expected PointMass, LaplaceSpike or GaussianSpike, got {shown(self.spike)}")
@@ -177,23 +188,34 @@ class SpikeSlab:
         return cls(beta, variance * check_positive("lambda1", lambda1), spike=LaplaceSpike(scale))
 
     def slab(self, dimension: int) -> tuple[FloatArray, FloatArray]:
-        """Return mean ``(d,)`` and variance ``(d,)`` of the slab."""
-        return spread("slab_mean", self.slab_mean, dimension), spread("slab_variance", self.slab_variance, dimension)
+        """Return mean ``(d,)`` and variance ``(d,)`` of the slab, the latter as multiples of V where that is learnt."""
+        variance = 1.0 if isinstance(self.slab_variance, InverseGammaSlab) else self.slab_variance
+        return spread("slab_mean", self.slab_mean, dimension), spread("slab_variance", variance, dimension)
+
+    def refuse_learnt_slab(self, engine: str) -> None:
+        """Refuse an :class:`InverseGammaSlab`, on behalf of an engine that does not serve it."""
+        if isinstance(self.slab_variance, InverseGammaSlab):
+            raise TypeError(f"prior: {engine} needs a known slab_variance, got {shown(self.slab_variance)}")
 
     def inclusions(self, dimension: int) -> FloatArray:
         """Return E β of each coordinate, shape ``(d,)``."""
         value = self.inclusion.mean if isinstance(self.inclusion, BetaInclusion) else self.inclusion
         return spread("inclusion", value, dimension)
 
-    def sample(self, rng: Generator, size: int, dimension: int) -> tuple[FloatArray, NDArray[np.bool_], FloatArray]:
-        """Return prior draws of θ, of γ and of the inclusion β, each of shape ``(size, d)``."""
+    def sample(self, rng: Generator, size: int, dimension: int) -> "PriorDraws":
+        """Return ``size`` draws."""
+        beta = variances = None
         probability = np.broadcast_to(self.inclusions(dimension), (size, dimension))
         if isinstance(self.inclusion, BetaInclusion):
             beta = rng.beta(self.inclusion.a, self.inclusion.b, size)
             probability = np.broadcast_to(beta[:, np.newaxis], (size, dimension))
         included = rng.random((size, dimension)) < probability
         mean, variance = self.slab(dimension)
-        theta = mean + np.sqrt(variance) * rng.standard_normal((size, dimension))
+        deviation = np.sqrt(variance)
+        if isinstance(self.slab_variance, InverseGammaSlab):
+            variances = self.slab_variance.sample(rng, size)
+            deviation = deviation * np.sqrt(variances)[:, np.newaxis]
+        theta = mean + deviation * rng.standard_normal((size, dimension))
         outside = ~included
         if isinstance(self.spike, PointMass):
             theta[outside] = 0.0
@@ -201,16 +223,32 @@ class SpikeSlab:
             theta[outside] = np.sqrt(self.spike.variance) * rng.standard_normal(int(outside.sum()))
         else:
             theta[outside] = rng.laplace(scale=self.spike.scale, size=int(outside.sum()))
-        return theta, included, np.asarray(probability)
+        return PriorDraws(theta, included, beta, variances)
 
-    def inclusion_given(self, theta: FloatArray, inclusion: FloatArray) -> FloatArray:
-        """Return P(γ_j = 1 | θ_j, β), the paper's ν, for θ and β of equal or broadcast shape ``(…, d)``."""
+    def inclusion_given(self, theta: FloatArray, beta: Any = None, slab_variance: Any = None) -> FloatArray:
+        """Return P(γ_j = 1 | θ_j, β, V), the paper's ν, for θ of shape ``(M, d)``.
+
+        ``beta`` and ``slab_variance`` are one a row where they are learnt.
+        """
+        inclusion = self.inclusions(theta.shape[-1]) if beta is None else np.asarray(beta)[:, np.newaxis]
         if isinstance(self.spike, PointMass):
             return np.where(theta != 0, 1.0, np.where(inclusion == 1, 1.0, 0.0))
         mean, variance = self.slab(theta.shape[-1])
+        if slab_variance is not None:
+            variance = variance * np.asarray(slab_variance)[:, np.newaxis]
         log_slab = -0.5 * (np.log(2 * np.pi * variance) + (theta - mean) ** 2 / variance)
         if isinstance(self.spike, GaussianSpike):
             log_spike = -0.5 * (np.log(2 * np.pi * self.spike.variance) + theta**2 / self.spike.variance)
         else:
             log_spike = -np.abs(theta) / self.spike.scale - np.log(2 * self.spike.scale)
         return np.asarray(expit(logit(inclusion) + log_slab - log_spike))
+
+
+@dataclass(frozen=True, eq=False)
+class PriorDraws:
+    """Draws from a :class:`SpikeSlab`, one a row."""
+
+    theta: FloatArray  # (M, d)
+    included: NDArray[np.bool_]  # (M, d), γ
+    beta: FloatArray | None  # (M,) if it is learnt
+    slab_variances: FloatArray | None  # (M,) if it is learnt

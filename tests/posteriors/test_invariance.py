@@ -2,8 +2,8 @@
 
 Parameters are drawn from the prior and rewards given them; then some moves are made given those rewards. Parameters and
 rewards together have the same law before and after, if the moves leave the posterior unchanged, whatever the prior and
-the hyperparameters. Compared are the means of θ, θ², γ, the products θ_j θ_k, β, σ², the log likelihood and θ·X'y. The
-parameters before serve as the control, so that differences are paired.
+the hyperparameters. Compared are the means of θ, θ², γ, the products θ_j θ_k, β, V, σ², the log likelihood and θ·X'y.
+The parameters before serve as the control, so that differences are paired.
 """
 
 from collections.abc import Callable
@@ -22,14 +22,15 @@ D, ROWS = 3, 5
 REPLICATES = 3000
 X = np.random.default_rng(0).standard_normal((ROWS, D)) @ np.linalg.cholesky(0.3 * np.eye(D) + 0.7).T
 BETA = sb.BetaInclusion(2.0, 3.0)
+SLAB = sb.InverseGammaSlab(4.0, 3.0)
 NOISE = sb.InverseGammaNoise(5.0, 4.0)
 
 PRIORS: dict[str, tuple[sb.SpikeSlab, Noise]] = {
     "point mass": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3), 0.5),
-    "point mass, all learnt": (sb.SpikeSlab(BETA, 0.8), NOISE),
-    "Gaussian spike, all learnt": (sb.SpikeSlab(BETA, 0.8, spike=sb.GaussianSpike(0.05)), NOISE),
+    "point mass, all learnt": (sb.SpikeSlab(BETA, SLAB), NOISE),
+    "Gaussian spike, all learnt": (sb.SpikeSlab(BETA, SLAB, 0.2, sb.GaussianSpike(0.05)), NOISE),
     "Laplace spike": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3, sb.LaplaceSpike(0.2)), 0.5),
-    "Laplace spike, all learnt": (sb.SpikeSlab(BETA, 0.8, spike=sb.LaplaceSpike(0.2)), NOISE),
+    "Laplace spike, all learnt": (sb.SpikeSlab(BETA, SLAB, 0.2, sb.LaplaceSpike(0.2)), NOISE),
 }
 SERVED = {"models": "point mass", "coordinates": "", "block": "spike"}
 CASES = [(move, prior) for move, served in SERVED.items() for prior in PRIORS if served in prior]
@@ -45,8 +46,9 @@ def described(members: Ensemble, y: FloatArray, noise: Noise) -> FloatArray:
     variance = variance_of(members, noise)
     likelihood = -0.5 * (((y - X @ theta) ** 2).sum() / variance + ROWS * np.log(variance))
     cross = np.outer(theta, theta)[np.triu_indices(D)]
-    beta = 0.0 if members.beta is None else members.beta[0]
-    return np.array([*theta, *cross, *gamma, *(gamma * theta), beta, np.log(variance), likelihood, theta @ X.T @ y])
+    learnt = [0.0 if v is None else v[0] for v in (members.beta, members.slab_variances)]
+    products = (gamma.sum() * learnt[1], theta @ X.T @ y)
+    return np.array([*theta, *cross, *gamma, *(gamma * theta), *learnt, np.log(variance), likelihood, *products])
 
 
 def z_score(

@@ -157,8 +157,8 @@ def swept_models(
     gram = np.ascontiguousarray(posterior.evidence.gram)
     collapsed_sweep(
         models, counts, np.ones(len(models)), np.random.default_rng(seed).permutation(D), 6,
-        correlated_neighbours(gram), gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE, log_odds, sizes, moved,
-        state(seed),
+        correlated_neighbours(gram), gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
+        np.ones(len(models)), log_odds, sizes, moved, state(seed),
     )  # fmt: skip
     return moved
 
@@ -214,7 +214,7 @@ def swept_coordinates(
     coordinate_sweep(
         moved, np.zeros(theta.shape, dtype=bool), np.ones(len(theta)), np.random.default_rng(seed).permutation(D),
         np.ascontiguousarray(posterior.evidence.gram), posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
-        np.log(BETA / (1 - BETA)), np.zeros(len(theta)), kind, width, state(seed),
+        np.ones(len(theta)), np.log(BETA / (1 - BETA)), np.zeros(len(theta)), kind, width, state(seed),
     )  # fmt: skip
     return moved
 
@@ -240,13 +240,13 @@ def test_blocked_sweeps_leave_the_posterior(design: str, planted: bool) -> None:
     posterior = exact(design, sb.GaussianSpike(0.02))
     theta = posterior.sample(np.random.default_rng(0), SIZE)
     rng = np.random.default_rng(1)
-    included = rng.random(theta.shape) < posterior.prior.inclusion_given(theta, BETA)  # γ given θ
+    included = rng.random(theta.shape) < posterior.prior.inclusion_given(theta)  # γ given θ
     odds = np.log(BETA / (1 - BETA)) + (0.2 if planted else 0.0)  # planted: prior odds off by 20%
     for seed in range(2):
         blocked_sweep(
             theta, included, np.full(theta.shape, 0.02), np.ones(SIZE), rng.permutation(D),
-            np.ascontiguousarray(posterior.evidence.gram), posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE, odds,
-            np.zeros(SIZE), state(seed),
+            np.ascontiguousarray(posterior.evidence.gram), posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
+            np.ones(SIZE), odds, np.zeros(SIZE), state(seed),
         )  # fmt: skip
     p = posterior.inclusion()
     error = np.sqrt(p * (1 - p) / SIZE)
@@ -303,7 +303,8 @@ def test_coordinate_sweeps_find_the_laplace_posterior() -> None:
         for k in range(30):
             coordinate_sweep(
                 theta, np.zeros((SIZE, 2), dtype=bool), np.ones(SIZE), np.arange(2), gram, moment, SLAB_MEAN[:2],
-                SLAB_VARIANCE[:2], np.log(BETA / (1 - BETA))[:2], np.zeros(SIZE), LAPLACE, scale, state(k),
+                SLAB_VARIANCE[:2], np.ones(SIZE), np.log(BETA / (1 - BETA))[:2], np.zeros(SIZE), LAPLACE, scale,
+                state(k),
             )  # fmt: skip
         return np.stack(
             (theta[:, 0], theta[:, 1], theta[:, 0] ** 2, theta[:, 0] * theta[:, 1], np.abs(theta[:, 0]) < 0.3), axis=1

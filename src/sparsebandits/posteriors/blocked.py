@@ -29,6 +29,7 @@ def blocked_sweep(
     moment: Any,  # (d,) X'y
     slab_mean: Any,  # (d,)
     slab_variance: Any,  # (d,)
+    slab_scales: Any,  # (M,) factor on it of each member
     log_odds: Any,  # (d,) prior log odds of each coordinate, ±inf where certain
     shared_log_odds: Any,  # (M,) added for all coordinates of a member
     state: Any,
@@ -37,19 +38,19 @@ def blocked_sweep(
     d = theta.shape[1]
     noise = np.empty(d)
     for row in range(theta.shape[0]):
-        precision = precisions[row]
+        precision, scale = precisions[row], slab_scales[row]
         matrix, shift = np.empty((d, d)), np.empty(d)
         for j in range(d):
             for i in range(d):
                 matrix[i, j] = gram[i, j] * precision
             slab = included[row, j]
-            matrix[j, j] += 1.0 / (slab_variance[j] if slab else spike_variances[row, j])
-            shift[j] = moment[j] * precision + (slab_mean[j] / slab_variance[j] if slab else 0.0)
+            matrix[j, j] += 1.0 / (slab_variance[j] * scale if slab else spike_variances[row, j])
+            shift[j] = moment[j] * precision + (slab_mean[j] / (slab_variance[j] * scale) if slab else 0.0)
         covariance = np.linalg.inv(matrix)
         mean = covariance @ shift
         for position in range(d):
             j = order[position]
-            v, w, m = slab_variance[j], spike_variances[row, j], slab_mean[j]
+            v, w, m = slab_variance[j] * scale, spike_variances[row, j], slab_mean[j]
             own, pull = (1.0 / v, m / v) if included[row, j] else (1.0 / w, 0.0)
             spread = covariance[j, j]
             q = max(1.0 / spread - own, 0.0)
@@ -76,8 +77,8 @@ def blocked_sweep(
             slab = included[row, j]
             for i in range(d):
                 matrix[i, j] = gram[i, j] * precision
-            matrix[j, j] += 1.0 / (slab_variance[j] if slab else spike_variances[row, j])
-            shift[j] = moment[j] * precision + (slab_mean[j] / slab_variance[j] if slab else 0.0)
+            matrix[j, j] += 1.0 / (slab_variance[j] * scale if slab else spike_variances[row, j])
+            shift[j] = moment[j] * precision + (slab_mean[j] / (slab_variance[j] * scale) if slab else 0.0)
             noise[j] = normal(state)
         lower = np.linalg.cholesky(matrix)
         # θ = P⁻¹b + L⁻ᵀz, both by substitution

@@ -225,6 +225,7 @@ def collapsed_sweep(
     moment: Any,  # (d,) X'y
     slab_mean: Any,  # (d,)
     slab_variance: Any,  # (d,)
+    slab_scales: Any,  # (U,) factor on it
     log_odds: Any,  # (d,) prior log odds of each coordinate, ±inf where certain
     size_log_odds: Any,  # (d,) and of one more coordinate, given how many others are included
     theta: Any,  # (M, d), overwritten
@@ -232,9 +233,8 @@ def collapsed_sweep(
 ) -> None:
     """Sweep once over all coordinates of every particle, swap, then draw θ given its model."""
     d = models.shape[1]
-    own = 1.0 / slab_variance
-    base = log_odds - 0.5 * slab_mean * slab_mean * own
-    half_log_own = 0.5 * np.log(own)
+    own, base, half_log_own = np.empty(d), np.empty(d), np.empty(d)
+    last_scale = -1.0
     degree = np.zeros(d, np.int64)
     for j in range(d):
         while degree[j] < neighbours.shape[1] and neighbours[j, degree[j]] >= 0:
@@ -246,7 +246,13 @@ def collapsed_sweep(
     chosen = np.zeros((d, neighbours.shape[1]), np.int64)
     row = 0
     for u in range(models.shape[0]):
-        precision = precisions[u]
+        precision, scale = precisions[u], slab_scales[u]
+        if scale != last_scale:
+            last_scale = scale
+            for j in range(d):
+                own[j] = 1.0 / (slab_variance[j] * scale)
+                base[j] = log_odds[j] - 0.5 * slab_mean[j] * slab_mean[j] * own[j]
+                half_log_own[j] = 0.5 * math.log(own[j])
         for j in range(d):
             b[j] = moment[j] * precision + slab_mean[j] * own[j]
         k = 0

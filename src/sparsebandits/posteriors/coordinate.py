@@ -79,6 +79,7 @@ def coordinate_sweep(
     moment: Any,  # (d,) X'y
     slab_mean: Any,  # (d,)
     slab_variance: Any,  # (d,)
+    slab_scales: Any,  # (M,) factor on it of each particle
     log_odds: Any,  # (d,) prior log odds of each coordinate, ±inf where certain
     shared_log_odds: Any,  # (M,) added for all coordinates of a particle: its own β, or zero
     kind: int,  # of the spike
@@ -88,17 +89,18 @@ def coordinate_sweep(
     """Visit each coordinate of each particle once and draw it given the others."""
     d = theta.shape[1]
     residual, slab_v, slab_sd, base = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
-    spike_v, spike_base, pull = np.zeros(d), np.zeros(d), slab_mean / slab_variance
-    last_precision = -1.0
+    spike_v, spike_base, pull = np.zeros(d), np.zeros(d), np.empty(d)
+    last_precision, last_scale = -1.0, -1.0
     for row in range(theta.shape[0]):
-        precision = precisions[row]
-        if precision != last_precision:
-            last_precision = precision
+        precision, scale = precisions[row], slab_scales[row]
+        if precision != last_precision or scale != last_scale:
+            last_precision, last_scale = precision, scale
             for j in range(d):
-                q = gram[j, j] * precision
-                slab_v[j] = 1.0 / (q + 1.0 / slab_variance[j])
+                q, own = gram[j, j] * precision, 1.0 / (slab_variance[j] * scale)
+                pull[j] = slab_mean[j] * own
+                slab_v[j] = 1.0 / (q + own)
                 slab_sd[j] = math.sqrt(slab_v[j])
-                base[j] = log_odds[j] + 0.5 * (math.log(slab_v[j] / slab_variance[j]) - slab_mean[j] * pull[j])
+                base[j] = log_odds[j] + 0.5 * (math.log(slab_v[j] * own) - slab_mean[j] * pull[j])
                 if kind == GAUSSIAN:
                     spike_v[j] = 1.0 / (q + 1.0 / spike)
                     spike_base[j] = 0.5 * math.log(spike_v[j] / spike)
@@ -166,6 +168,7 @@ def coordinate_sweeps(
     moment: Any,
     slab_mean: Any,
     slab_variance: Any,
+    slab_scales: Any,
     log_odds: Any,
     shared_log_odds: Any,
     kind: int,
@@ -177,6 +180,6 @@ def coordinate_sweeps(
         if sweep > 0:
             passed[:, sweep - 1] = theta
         coordinate_sweep(
-            theta, included, precisions, order, gram, moment, slab_mean, slab_variance, log_odds, shared_log_odds, kind,
-            spike, state,
+            theta, included, precisions, order, gram, moment, slab_mean, slab_variance, slab_scales, log_odds,
+            shared_log_odds, kind, spike, state,
         )  # fmt: skip

@@ -101,6 +101,7 @@ class Enumeration(Engine):
             raise TypeError(
                 f"prior: Enumeration serves a SpikeSlab with a point-mass or Gaussian spike, got {shown(prior)}"
             )
+        prior.refuse_learnt_slab("Enumeration")
         self.prior = prior
         self.dimension = check_count("dimension", dimension)
         self.noise = check_noise(noise_variance)

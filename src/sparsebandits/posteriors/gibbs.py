@@ -120,10 +120,7 @@ class Gibbs(Engine):
         members = self._moves.from_prior(self._rng, self.chains)
         steps = self.burn_in + self.n_draws // self.chains
         theta = np.empty((self.chains, steps, self.dimension))
-        beta = np.broadcast_to(self.prior.inclusions(self.dimension), (self.chains, 1, self.dimension))
-        if members.beta is not None:
-            beta = np.empty((self.chains, steps, 1))
-        noise = np.empty((steps, self.chains))
+        beta, slab, noise = np.empty((3, self.chains, steps))  # used where they are learnt
         step = 0
         while step < steps:
             last = step
@@ -139,16 +136,25 @@ class Gibbs(Engine):
             self._moves.hyperparameters(members, sums, self._rng)
             theta[:, last] = members.theta
             if members.beta is not None:
-                beta[:, last, 0] = members.beta
+                beta[:, last] = members.beta
+            if members.slab_variances is not None:
+                slab[:, last] = members.slab_variances
             if members.noise_variances is not None:
-                noise[last] = members.noise_variances
+                noise[:, last] = members.noise_variances
             step = last + 1
-        theta, beta = theta[:, self.burn_in :], beta[:, self.burn_in :] if members.beta is not None else beta
-        chains = [self.prior.inclusion_given(*pair).mean(axis=0) for pair in zip(theta, beta, strict=True)]
+        kept = slice(self.burn_in, steps)
+        chains = [
+            self.prior.inclusion_given(
+                theta[c, kept],
+                None if members.beta is None else beta[c, kept],
+                None if members.slab_variances is None else slab[c, kept],
+            ).mean(axis=0)
+            for c in range(self.chains)
+        ]
         self._inclusion = np.mean(chains, axis=0)
         if members.noise_variances is not None:
-            self._noise_mean = float(noise[self.burn_in :].mean())
-        return theta
+            self._noise_mean = float(noise[:, kept].mean())
+        return theta[:, kept]
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""

@@ -234,6 +234,7 @@ class Langevin(Engine):
             raise TypeError(f"prior: Langevin serves a SpikeSlab with a Laplace spike, got {shown(prior)}")
         if isinstance(prior.inclusion, BetaInclusion):
             raise TypeError(f"prior: Langevin needs a known inclusion, got {shown(prior.inclusion)}")
+        prior.refuse_learnt_slab("Langevin")
         self.prior = prior
         self.dimension = check_count("dimension", dimension)
         self.noise_variance = check_positive("noise_variance", noise_variance)

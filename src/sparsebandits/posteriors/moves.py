@@ -1,11 +1,10 @@
 """Moves that leave a spike-and-slab posterior unchanged, for an ensemble of particles or chains.
 
-An :class:`Ensemble` holds θ, γ and, where they are learnt, β and σ² of each member; :class:`Moves` changes it. The work
-is done by the kernels of ``coordinate.py`` and ``collapsed.py``.
+An :class:`Ensemble` holds θ, γ and, where they are learnt, β, V and σ² of each member; :class:`Moves` changes it. The
+work is done by the kernels of ``coordinate.py``, ``collapsed.py`` and ``blocked.py``.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -17,7 +16,16 @@ from sparsebandits.posteriors.blocked import blocked_sweep
 from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neighbours
 from sparsebandits.posteriors.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweeps
 from sparsebandits.posteriors.inline_random import random_state
-from sparsebandits.priors import BetaInclusion, GaussianSpike, InverseGammaNoise, LaplaceSpike, Noise, SpikeSlab
+from sparsebandits.priors import (
+    BetaInclusion,
+    GaussianSpike,
+    InverseGamma,
+    InverseGammaNoise,
+    InverseGammaSlab,
+    LaplaceSpike,
+    Noise,
+    SpikeSlab,
+)
 
 SWAPS = 4
 """Attempts of each member to exchange a coordinate for a correlated one, in each sweep over models."""
@@ -40,17 +48,12 @@ class Ensemble:
     theta: FloatArray  # (M, d)
     included: NDArray[np.bool_]  # (M, d)
     beta: FloatArray | None  # (M,) if it is learnt
+    slab_variances: FloatArray | None  # (M,) if it is learnt
     noise_variances: FloatArray | None  # (M,) if it is learnt
 
     def take(self, rows: IntArray) -> "Ensemble":
         """Return copies of some members."""
-        beta, noise = self.beta, self.noise_variances
-        return Ensemble(
-            self.theta[rows],
-            self.included[rows],
-            None if beta is None else beta[rows],
-            None if noise is None else noise[rows],
-        )
+        return Ensemble(**{name: None if values is None else values[rows] for name, values in vars(self).items()})
 
 
 class Moves:
@@ -85,14 +88,16 @@ class Moves:
     @property
     def learn(self) -> bool:
         """Whether there are hyperparameters to be learnt."""
-        return isinstance(self.prior.inclusion, BetaInclusion) or isinstance(self.noise, InverseGammaNoise)
+        return any(
+            isinstance(part, BetaInclusion | InverseGamma)
+            for part in (self.prior.inclusion, self.prior.slab_variance, self.noise)
+        )
 
     def from_prior(self, rng: Generator, size: int) -> Ensemble:
         """Return draws from the prior."""
-        theta, included, inclusion = self.prior.sample(rng, size, self.dimension)
-        learnt = isinstance(self.prior.inclusion, BetaInclusion)
+        drawn = self.prior.sample(rng, size, self.dimension)
         noise = self.noise.sample(rng, size) if isinstance(self.noise, InverseGammaNoise) else None
-        return Ensemble(theta, included, inclusion[:, 0].copy() if learnt else None, noise)
+        return Ensemble(**vars(drawn), noise_variances=noise)
 
     def coordinates(self, members: Ensemble, sums: Sums, rng: Generator, passed: FloatArray | None = None) -> None:
         """Sweep over the coordinates of θ, in place; before that as often as ``passed``, (M, ·, d), has room for."""
@@ -107,6 +112,7 @@ class Moves:
             sums.moment,
             self._slab_mean,
             self._slab_variance,
+            self._scales(members),
             self._log_odds,
             np.zeros(size) if members.beta is None else logit(members.beta),
             self._kind,
@@ -117,11 +123,11 @@ class Moves:
     def models(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Sweep over models with θ (and a Beta inclusion) integrated out, then draw θ.
 
-        Members of one model share the work, unless each has a noise variance of its own.
+        Members of one model share the work, unless each has variances of its own.
         """
         size = len(members.theta)
         first, counts, order = np.arange(size), np.ones(size, dtype=np.intp), np.arange(size)
-        if members.noise_variances is None:
+        if members.noise_variances is None and members.slab_variances is None:
             address = rng.integers(0, 2**64, size=self.dimension, dtype=np.uint64)
             hashes = members.included @ address  # equal for equal models, and for others with probability 2^-64
             order = np.argsort(hashes, kind="stable")
@@ -139,6 +145,7 @@ class Moves:
             sums.moment,
             self._slab_mean,
             self._slab_variance,
+            self._scales(members)[first],
             self._log_odds,
             self._size_log_odds,
             theta,
@@ -167,17 +174,23 @@ class Moves:
             sums.moment,
             self._slab_mean,
             self._slab_variance,
+            self._scales(members),
             self._log_odds,
             np.zeros(len(members.theta)) if members.beta is None else logit(members.beta),
             random_state(rng),
         )
 
     def hyperparameters(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
-        """Draw β given γ and σ² given θ, where they are learnt."""
+        """Draw β given γ, V given γ and θ, and σ² given θ, where they are learnt."""
         size = len(members.theta)
         if isinstance(self.prior.inclusion, BetaInclusion):
             count = members.included.sum(axis=1)
             members.beta = rng.beta(self.prior.inclusion.a + count, self.prior.inclusion.b + self.dimension - count)
+        if isinstance(self.prior.slab_variance, InverseGammaSlab):
+            apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
+            shape = self.prior.slab_variance.shape + members.included.sum(axis=1) / 2.0
+            scale = self.prior.slab_variance.scale + np.einsum("mj,mj->m", apart, apart) / 2.0
+            members.slab_variances = scale / rng.standard_gamma(shape)
         if isinstance(self.noise, InverseGammaNoise):
             misfit = sums.square - 2.0 * members.theta @ sums.moment
             misfit += np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta)
@@ -185,14 +198,16 @@ class Moves:
             members.noise_variances = scale / rng.standard_gamma(self.noise.shape + sums.count / 2.0, size)
 
     def inclusion(self, members: Ensemble) -> FloatArray:
-        """Return P(γ_j = 1 | θ_j, β) of each member, shape ``(M, d)``."""
-        beta: Any = self.prior.inclusions(self.dimension) if members.beta is None else members.beta[:, np.newaxis]
-        return self.prior.inclusion_given(members.theta, beta)
+        """Return P(γ_j = 1 | θ_j, β, V) of each member, shape ``(M, d)``."""
+        return self.prior.inclusion_given(members.theta, members.beta, members.slab_variances)
 
     def _neighbours_of(self, gram: FloatArray) -> IntArray:
         if self._neighbours is None or self._neighbours[0] is not gram:
             self._neighbours = gram, correlated_neighbours(gram)
         return self._neighbours[1]
+
+    def _scales(self, members: Ensemble) -> FloatArray:
+        return np.ones(len(members.theta)) if members.slab_variances is None else members.slab_variances
 
     def _precisions(self, members: Ensemble) -> FloatArray:
         variances = self.noise if members.noise_variances is None else members.noise_variances
