@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from sparsebandits.policies import LinTS as LinTS
     from sparsebandits.policies import LinUCB as LinUCB
     from sparsebandits.policies import Policy as Policy
+    from sparsebandits.policies import SparseIDS as SparseIDS
+    from sparsebandits.policies import SparseTS as SparseTS
     from sparsebandits.policies import load as load
     from sparsebandits.posteriors.conjugate import Conjugate as Conjugate
     from sparsebandits.posteriors.draws import Draws as Draws
@@ -48,7 +50,17 @@ _HOMES = {
     "environments": ("GaussianActions", "Instance"),
     "evidence": ("Evidence",),
     "experiments": ("Experiment", "Problem", "Result", "Trace", "maker", "simulate"),
-    "policies": ("ConfidenceRadius", "Decision", "LinTS", "LinUCB", "LinearIDS", "Policy", "load"),
+    "policies": (
+        "ConfidenceRadius",
+        "Decision",
+        "LinTS",
+        "LinUCB",
+        "LinearIDS",
+        "Policy",
+        "SparseIDS",
+        "SparseTS",
+        "load",
+    ),
     "posteriors.conjugate": ("Conjugate",),
     "posteriors.draws": ("Draws",),
     "posteriors.enumeration": ("Enumeration",),

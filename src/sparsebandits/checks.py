@@ -141,6 +141,35 @@ def check_matrix(name: str, value: object, columns: int | None = None) -> FloatA
     return array
 
 
+def check_columns(name: str, value: object) -> tuple[object, tuple[str, ...] | None]:
+    """Return an array as it is, or the numbers of a DataFrame with the names of its columns."""
+    table = cast(Any, value)
+    if not (hasattr(table, "columns") and hasattr(table, "to_numpy")):  # pandas and polars have both
+        return value, None
+    names = tuple(str(column) for column in table.columns)
+    if len(set(names)) < len(names):
+        raise ValueError(f"{name}: expected columns with names of their own, got {shown(names)}")
+    for column in table.columns:
+        values = table[column].to_numpy()
+        if getattr(values.dtype, "kind", "O") not in "fiub":
+            raise TypeError(f"{name}: expected numbers in every column, got others in {shown(column)}")
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError(f"{name}: expected finite numbers in every column, got others in {shown(column)}")
+    return table.to_numpy(), names
+
+
+def column_order(name: str, wanted: Sequence[str], got: Sequence[str]) -> list[int]:
+    """Return where each wanted column is; refuse a table that lacks one or has others."""
+    missing = [column for column in wanted if column not in got]
+    unknown = [column for column in got if column not in wanted]
+    if missing or unknown:
+        raise ValueError(
+            f"{name}: expected the columns {shown(tuple(wanted))}, got a table without {missing} "
+            f"and with {unknown} besides"
+        )
+    return [list(got).index(column) for column in wanted]
+
+
 def check_observations(x: object, y: object, dimension: int) -> tuple[FloatArray, FloatArray]:
     """Require one observation ``(d,), scalar`` or a batch ``(n, d), (n,)``; return a batch."""
     features = check_array("x", x)
@@ -148,7 +177,10 @@ def check_observations(x: object, y: object, dimension: int) -> tuple[FloatArray
         features = features[np.newaxis]
         rewards = np.array([check_number("y", y)])
     else:
-        rewards = check_array("y", y, ndim=1)
+        rewards = check_array("y", y)
+        if rewards.ndim != 1:
+            hint = "; y.ravel() would do" if rewards.shape == (len(features), 1) else ""
+            raise ValueError(f"y: expected one dimension, got shape {rewards.shape}{hint}")
     if features.ndim != 2 or features.shape[1] != dimension:
         raise ValueError(
             f"x: expected shape ({dimension},), or (n, {dimension}) for a batch, got {np.shape(cast(Any, x))}"

@@ -156,11 +156,11 @@ def information(draws: Draws, actions: FloatArray, optima: Optima | None = None)
 def mutual_information(
     draws: Draws,
     actions: FloatArray,
-    noise_variance: float,
+    noise_variance: float | FloatArray,
     optima: Optima | None = None,
     nodes_per_deviation: int = 4,
 ) -> FloatArray:
-    """Return I(x*; Y_a) of each action in nats, shape ``(K,)``, for Gaussian noise.
+    """Return I(x*; Y_a) of each action in nats, shape ``(K,)``, for Gaussian noise of one variance or one an action.
 
     Given the draws, Y_a is a mixture of normals with means ⟨a, θ^m⟩, and so it is given x* = g, so
 
@@ -176,8 +176,13 @@ def mutual_information(
         return np.zeros(len(actions))
     weights = draws.weights[optima.order]
     group = np.repeat(np.arange(len(optima.support)), np.diff(optima.starts))
-    theta, deviation = optima.theta, np.sqrt(noise_variance)
-    return np.array([_action_information(theta @ a, weights, group, deviation, nodes_per_deviation) for a in actions])
+    theta, deviations = optima.theta, np.broadcast_to(np.sqrt(noise_variance), len(actions)).tolist()
+    return np.array(
+        [
+            _action_information(theta @ a, weights, group, deviation, nodes_per_deviation)
+            for a, deviation in zip(actions, deviations, strict=True)
+        ]
+    )
 
 
 def _action_information(

@@ -96,8 +96,8 @@ class BetaInclusion:
     b: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "a", check_positive("a", self.a))
-        object.__setattr__(self, "b", check_positive("b", self.b))
+        object.__setattr__(self, "a", check_positive("BetaInclusion.a", self.a))
+        object.__setattr__(self, "b", check_positive("BetaInclusion.b", self.b))
 
     @property
     def mean(self) -> float:
@@ -142,6 +142,8 @@ def check_noise(noise_variance: object) -> Noise:
     """Require a positive number or an :class:`InverseGammaNoise`."""
     if isinstance(noise_variance, InverseGammaNoise):
         return noise_variance
+    if noise_variance is None or isinstance(noise_variance, str):
+        raise TypeError(f"noise_variance: expected a number or an InverseGammaNoise, got {shown(noise_variance)}")
     return check_positive("noise_variance", noise_variance)
 
 

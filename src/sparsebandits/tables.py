@@ -48,7 +48,7 @@ class Table:
         return [dict(zip(self.columns, row, strict=True)) for row in rows]
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame (pandas has to be installed)."""
+        """Return a pandas DataFrame (pandas has to be installed: ``pip install pandas``)."""
         import pandas as pd
 
         return pd.DataFrame(list(self.rows), columns=list(self.columns))

@@ -11,6 +11,19 @@ from sparsebandits.storage import pack
 
 Maker = Callable[..., sb.Policy]
 
+PAPER = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.1, lambda1=1.0, noise_variance=1.0)
+LEARNT = sb.SpikeSlab(sb.BetaInclusion(1.0, 2.0), sb.InverseGammaSlab(2.0, 1.0))
+
+
+def sparse(policy: Maker, slab: sb.SpikeSlab | None, **settings: Any) -> Maker:
+    """Make a sparse policy where a dense one would be made: a Gaussian prior becomes ``slab``."""
+
+    def make(actions: Any, prior: object = None, **given: Any) -> sb.Policy:
+        return policy(actions, **{"prior": slab, "n_draws": 300, "noise_variance": 1.0, **given, **settings})
+
+    return make
+
+
 POLICIES: dict[str, Maker] = {
     "LinTS": sb.LinTS,
     "LinTS, inflated": lambda actions, **given: sb.LinTS(actions, inflation=2.0, **given),
@@ -23,6 +36,23 @@ POLICIES: dict[str, Maker] = {
     "LinearIDS, mutual information": lambda actions, **given: sb.LinearIDS(
         actions, n_draws=100, gain="mutual-information", exponent=3.0, **given
     ),
+    "SparseIDS": sparse(sb.SparseIDS, sb.SpikeSlab(0.4, 0.5)),
+    "SparseIDS, all learnt": sparse(sb.SparseIDS, LEARNT, noise_variance=sb.InverseGammaNoise(2.0, 2.0)),
+    "SparseIDS, randomised": sparse(sb.SparseIDS, sb.SpikeSlab([0.2, 0.5, 1.0], 0.5, 0.1), selection="randomised"),
+    "SparseIDS, mutual information": sparse(
+        sb.SparseIDS, sb.SpikeSlab(0.4, 0.5), gain="mutual-information", n_draws=50
+    ),
+    "SparseIDS, the paper's": sparse(sb.SparseIDS, PAPER, engine="langevin"),
+    "SparseIDS, warm chains": sparse(
+        sb.SparseIDS, PAPER, engine="langevin", engine_options={"chains": 100, "warm_start": True}
+    ),
+    "SparseIDS, Gibbs": sparse(
+        sb.SparseIDS, PAPER, engine="gibbs", engine_options={"burn_in": 5, "chains": 2}, n_draws=40
+    ),
+    "SparseIDS, enumeration": sparse(sb.SparseIDS, sb.SpikeSlab(0.4, 0.5), engine="enumeration"),
+    "SparseTS": sparse(sb.SparseTS, sb.SpikeSlab(0.4, 0.5)),
+    "SparseTS, Gaussian spike": sparse(sb.SparseTS, sb.SpikeSlab(0.4, 0.5, spike=sb.GaussianSpike(0.01))),
+    "SparseTS, enumeration": sparse(sb.SparseTS, sb.SpikeSlab(0.4, 0.5), engine="enumeration", n_draws=50),
 }
 
 

@@ -38,7 +38,7 @@ def test_summary(name: str) -> None:
     np.testing.assert_array_equal(frame["P(included)"], posterior.inclusion())
     assert "P(included)" in str(table)
     assert [row["feature"] for row in posterior.summary().to_dicts()] == list("012345")
-    with pytest.raises(ValueError, match="names: expected 6 names, one a feature"):
+    with pytest.raises(ValueError, match="names: expected 6 different names, one a feature"):
         posterior.summary(names=["a"])
 
 

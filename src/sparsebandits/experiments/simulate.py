@@ -62,9 +62,12 @@ class Trace:
     rewards: FloatArray
     probabilities: FloatArray
     seconds: FloatArray  # spent in ask and tell
+    recorded: dict[str, FloatArray]  # diagnostics of the decisions, by name, if they were asked for
 
 
-def simulate(make_policy: PolicyMaker | type[Policy], instance: Instance, horizon: int, seed: Seed = 0) -> Trace:
+def simulate(
+    make_policy: PolicyMaker | type[Policy], instance: Instance, horizon: int, seed: Seed = 0, record: bool = False
+) -> Trace:
     """Play ``horizon`` rounds.
 
     Parameters
@@ -75,6 +78,8 @@ def simulate(make_policy: PolicyMaker | type[Policy], instance: Instance, horizo
     horizon : number of rounds
     seed : of the trial; noise depends on seed, round and action alone, so policies that are simulated with the
         same seed face the same world
+    record : keep the diagnostics of each decision (expected regret, information gain, ratio, entropy and so on,
+        whatever the policy has), NaN where it had none
 
     >>> import numpy as np
     >>> from sparsebandits import GaussianActions, LinTS
@@ -92,6 +97,7 @@ def simulate(make_policy: PolicyMaker | type[Policy], instance: Instance, horizo
     deviation = float(np.sqrt(instance.noise_variance))
     actions = np.empty(rounds, dtype=np.intp)
     rewards, probabilities, seconds = np.empty(rounds), np.empty(rounds), np.empty(rounds)
+    recorded: dict[str, FloatArray] = {}
     for t in range(rounds):
         asked = perf_counter()
         decision = policy.ask()
@@ -101,4 +107,7 @@ def simulate(make_policy: PolicyMaker | type[Policy], instance: Instance, horizo
         policy.tell(decision, reward)
         seconds[t] = (answered - asked) + (perf_counter() - told)
         actions[t], rewards[t], probabilities[t] = decision.action, reward, decision.probability
-    return Trace(np.cumsum(instance.gaps[actions]), actions, rewards, probabilities, seconds)
+        if record:
+            for name, value in decision.diagnostics.items():
+                recorded.setdefault(name, np.full(rounds, np.nan))[t] = value
+    return Trace(np.cumsum(instance.gaps[actions]), actions, rewards, probabilities, seconds, recorded)

@@ -6,6 +6,7 @@ from sparsebandits.policies.ids import LinearIDS
 from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
 from sparsebandits.policies.load import load
 from sparsebandits.policies.policy import Policy, PosteriorRule, Rule
+from sparsebandits.policies.sparse import SparseIDS, SparseTS
 from sparsebandits.policies.thompson import LinTS
 
 __all__ = [
@@ -21,5 +22,7 @@ __all__ = [
     "PosteriorRule",
     "Reasons",
     "Rule",
+    "SparseIDS",
+    "SparseTS",
     "load",
 ]

@@ -1,54 +1,65 @@
 """A set of actions: one row an action, one column a feature, with the names a person gave them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
-from sparsebandits.checks import FloatArray, check_matrix, frozen, shown
+from sparsebandits.checks import (
+    FloatArray,
+    check_columns,
+    check_matrix,
+    check_positive,
+    check_vector,
+    column_order,
+    frozen,
+    shown,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class ActionSet:
-    """``features`` is ``(K, d)``; ``labels`` name the rows and ``feature_names`` the columns, where known."""
+    """``features`` is ``(K, d)``; ``labels`` name the rows and ``feature_names`` the columns, where known.
+
+    ``noise_variances``, ``(K,)``, are those of the rewards where they differ from action to action and are known.
+    """
 
     features: FloatArray
     labels: tuple[str, ...] | None = None
     feature_names: tuple[str, ...] | None = None
+    noise_variances: FloatArray | None = None
 
     @classmethod
     def of(cls, actions: object) -> "ActionSet":
         """Check ``actions``, an array or a DataFrame of shape ``(K, d)``, and copy it."""
         if isinstance(actions, ActionSet):
             return actions
-        table: Any = actions
-        if not (hasattr(table, "columns") and hasattr(table, "to_numpy")):  # pandas and polars have both
-            return cls(frozen(check_matrix("actions", table).copy()))
-        names = tuple(str(name) for name in table.columns)
-        if len(set(names)) < len(names):
-            raise ValueError(f"actions: expected columns with names of their own, got {shown(names)}")
-        for name in table.columns:
-            kind = getattr(table[name].to_numpy().dtype, "kind", "O")
-            if kind not in "fiub":
-                raise TypeError(f"actions: expected numbers in every column, got others in {shown(name)}")
-        labels = tuple(str(label) for label in table.index) if hasattr(table, "index") else None
-        return cls(frozen(check_matrix("actions", table.to_numpy()).copy()), labels, names)
+        values, names = check_columns("actions", actions)
+        index = getattr(actions, "index", None) if names is not None else None
+        labels = None if index is None else tuple(str(label) for label in index)
+        return cls(frozen(check_matrix("actions", values).copy()), labels, names)
 
-    def matched(self, actions: object) -> "ActionSet":
+    def with_noise(self, noise_variances: object) -> "ActionSet":
+        """Return the same actions with a noise variance each."""
+        values = check_vector("noise_variance", noise_variances, len(self))
+        for value in (values.min(), values.max()):
+            check_positive("noise_variance", float(value))
+        return replace(self, noise_variances=frozen(values.copy()))
+
+    def matched(self, actions: object, noise_variance: object = None) -> "ActionSet":
         """Check another set, for the same features as this one: columns with names are matched by name."""
+        other = self._matched(actions)
+        if (noise_variance is None) != (self.noise_variances is None):
+            kind = "a number a row of actions, as for the policy's own" if noise_variance is None else "none"
+            raise ValueError(f"noise_variance: expected {kind}, got {shown(noise_variance)}")
+        return other if noise_variance is None else other.with_noise(noise_variance)
+
+    def _matched(self, actions: object) -> "ActionSet":
         other = ActionSet.of(actions)
         if self.feature_names is None or other.feature_names is None:
             check_matrix("actions", other.features, columns=self.dimension)
             return other
         if other.feature_names == self.feature_names:
             return other
-        missing = [name for name in self.feature_names if name not in other.feature_names]
-        unknown = [name for name in other.feature_names if name not in self.feature_names]
-        if missing or unknown:
-            raise ValueError(
-                f"actions: expected the columns {shown(self.feature_names)}, got a table without {missing} "
-                f"and with {unknown} besides"
-            )
-        order = [other.feature_names.index(name) for name in self.feature_names]
+        order = column_order("actions", self.feature_names, other.feature_names)
         return ActionSet(frozen(other.features[:, order].copy()), other.labels, self.feature_names)
 
     def __len__(self) -> int:

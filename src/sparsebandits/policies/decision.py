@@ -11,18 +11,34 @@ from sparsebandits.tables import Table, formatted
 CANDIDATES = 8
 """Foremost actions that a decision remembers its reasons for."""
 
+DRIVERS = 5
+"""Features that contribute most to the chosen action's expected reward, which it remembers too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Two actions between which a coin was flipped."""
+
+    first: int
+    second: int
+    probability: float  # of the second
+
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
     """What the rule knew of the foremost candidates: ``columns[name][i]`` is about action ``candidates[i]``.
 
-    The chosen action comes first; ``score`` is what the others are ranked by when shown.
+    The chosen action comes first; ``score`` is what the others are ranked by when shown. ``drivers`` are the features
+    that contribute most to its expected reward ⟨a, E θ⟩, and ``contributions`` how much.
     """
 
     candidates: IntArray
     score: FloatArray
     columns: Mapping[str, FloatArray]
     notes: Mapping[str, float]
+    drivers: IntArray
+    contributions: FloatArray
+    mixture: Mixture | None = None
 
     @classmethod
     def top(
@@ -30,14 +46,22 @@ class Reasons:
         action: int,
         score: FloatArray,
         columns: Mapping[str, FloatArray],
+        contributions: FloatArray,
         notes: Mapping[str, float] | None = None,
-        rivals: tuple[int, ...] = (),
+        mixture: Mixture | None = None,
     ) -> "Reasons":
-        """Keep the chosen action, its ``rivals`` and the actions with the largest ``score``; forget the rest."""
-        count = min(CANDIDATES, len(score))
-        foremost = np.argpartition(score, len(score) - count)[len(score) - count :]
-        kept = np.array(list(dict.fromkeys((action, *rivals, *foremost.tolist()))), dtype=np.intp)
-        return cls(kept, score[kept], {name: values[kept] for name, values in columns.items()}, notes or {})
+        """Keep the chosen action, those of the mixture and those with the largest ``score``; forget the rest."""
+        rivals = () if mixture is None else (mixture.first, mixture.second)
+        kept = np.array(list(dict.fromkeys((action, *rivals, *_largest(score, CANDIDATES)))), dtype=np.intp)
+        drivers = np.array(_largest(np.abs(contributions), DRIVERS), dtype=np.intp)
+        drivers = drivers[np.argsort(-np.abs(contributions[drivers]), kind="stable")]
+        shown = {name: values[kept] for name, values in columns.items()}
+        return cls(kept, score[kept], shown, notes or {}, drivers, contributions[drivers], mixture)
+
+
+def _largest(values: FloatArray, count: int) -> list[int]:
+    count = min(count, len(values))
+    return [int(i) for i in np.argpartition(values, len(values) - count)[len(values) - count :]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +95,8 @@ class Decision:
     probability_draws: int | None
     reasons: Reasons
     labels: tuple[str, ...] | None  # of the candidates in ``reasons``, where actions have names
+    feature_names: tuple[str, ...] | None  # of the drivers in ``reasons``, where features have names
+    noise_variance: float | None  # of this action's reward, where each action has its own
     policy: str  # the class that made it
 
     def __repr__(self) -> str:
@@ -82,6 +108,16 @@ class Decision:
     def label(self) -> str:
         """The action's name, if the actions came with names, else its row number."""
         return str(self.action) if self.labels is None else self.labels[0]
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """What the policy knew of the chosen action and of its own state, by name."""
+        found = {name: float(column[0]) for name, column in self.reasons.columns.items()}
+        if self.reasons.mixture is not None:
+            mixture = self.reasons.mixture
+            found |= {"first candidate": mixture.first, "second candidate": mixture.second}
+            found |= {"probability of the second": mixture.probability}
+        return found | dict(self.reasons.notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +144,26 @@ class Explanation:
         lines = [
             f"{decision.policy} chose action {decision.label} with probability {decision.probability:.3g}{how}; "
             f"it is decision {decision.id}.",
+            *self._coin(),
             str(self.table),
+            f"largest parts of its expected reward: {self._drivers()}",
             *(f"{name}: {formatted(value)}" for name, value in decision.reasons.notes.items()),
         ]
         return "\n".join(lines)
+
+    def _coin(self) -> list[str]:
+        mixture = self.decision.reasons.mixture
+        if mixture is None or mixture.first == mixture.second:
+            return []
+        labels = self.decision.labels or [str(a) for a in self.decision.reasons.candidates.tolist()]
+        names = dict(zip(self.decision.reasons.candidates.tolist(), labels, strict=True))
+        return [
+            f"A coin decided: action {names[mixture.first]} with probability {1 - mixture.probability:.3g}, "
+            f"action {names[mixture.second]} with {mixture.probability:.3g}."
+        ]
+
+    def _drivers(self) -> str:
+        reasons = self.decision.reasons
+        names = self.decision.feature_names or [str(j) for j in reasons.drivers.tolist()]
+        parts = [f"{c:+.3g} from {n}" for n, c in zip(names, reasons.contributions.tolist(), strict=True) if c != 0]
+        return ", ".join(parts) or "none yet"

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from sparsebandits.checks import check_choice, check_number
 from sparsebandits.information import OptimaMemory, information, mutual_information
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.decision import Choice, Reasons
+from sparsebandits.policies.decision import Choice, Mixture, Reasons
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy, PosteriorRule
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.draws import Posterior
@@ -40,9 +40,13 @@ class InformationDirected(PosteriorRule):
         features = actions.features
         optima = self._optima.of(draws.theta, features)
         known = information(draws, features, optima)
-        gain = known.gain
+        noise = actions.noise_variances
         if self.gain == "mutual-information":
-            gain = mutual_information(draws, features, self.posterior.noise_variance, optima)
+            gain = mutual_information(
+                draws, features, self.posterior.noise_variance if noise is None else noise, optima
+            )
+        else:  # a common noise variance would not change the minimiser
+            gain = known.gain if noise is None else known.gain / noise
         minimiser = SELECTIONS[self.selection](known.expected_regret, gain, self.exponent)
         action, probability = minimiser.first, 1.0 - minimiser.probability
         if minimiser.first != minimiser.second and rng.random() < minimiser.probability:
@@ -53,14 +57,13 @@ class InformationDirected(PosteriorRule):
             "ratio": ratios(known.expected_regret, gain, self.exponent),
             "P(optimal)": known.optimal_probability,
         }
-        mixture = {"ratio of the mixture": minimiser.ratio} if self.selection == "randomised" else {}
-        notes = mixture | {
+        notes = {
+            "ratio minimised": minimiser.ratio,
             "entropy of the optimal action (nats)": known.entropy,
             "effective draws": draws.effective_sample_size,
         }
-        reasons = Reasons.top(
-            action, known.optimal_probability, columns, notes, rivals=(minimiser.first, minimiser.second)
-        )
+        mixture = Mixture(minimiser.first, minimiser.second, minimiser.probability)
+        reasons = Reasons.top(action, known.optimal_probability, columns, features[action] * known.mean, notes, mixture)
         return Choice(action, probability, reasons)
 
 
@@ -108,4 +111,5 @@ class LinearIDS(Policy):
             "gain": rule.gain,
         }
         super().__init__(available, rule, arguments, seed)
+        posterior.feature_names = available.feature_names
         self.posterior = posterior

@@ -70,12 +70,14 @@ class Optimism:
         width = self.width
         if isinstance(width, ConfidenceRadius):
             width = width.width(self.posterior.log_det_ratio, self.least_prior_variance)
-        mean = actions.features @ self.posterior.mean()
+        coefficients = self.posterior.mean()
+        mean = actions.features @ coefficients
         bonus = width * np.sqrt(self._variances_of(actions.features))
         bound = mean + bonus
         action = int(bound.argmax())
         columns = {"upper bound": bound, "posterior mean": mean, "bonus": bonus}
-        return Choice(action, 1.0, Reasons.top(action, bound, columns, {"width": width}))
+        parts = actions.features[action] * coefficients
+        return Choice(action, 1.0, Reasons.top(action, bound, columns, parts, {"width": width}))
 
     def learn(self, features: FloatArray, rewards: FloatArray) -> None:
         """Update the posterior, and the variances of the watched actions (Sherman and Morrison)."""
@@ -155,4 +157,5 @@ class LinUCB(Policy):
         rule = Optimism(posterior, width, float(np.min(prior.variance)))
         arguments = {"prior": prior, "noise_variance": posterior.noise_variance, "width": width}
         super().__init__(available, rule, arguments, seed)
+        posterior.feature_names = available.feature_names
         self.posterior = posterior

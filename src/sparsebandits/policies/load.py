@@ -8,12 +8,32 @@ from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.ids import LinearIDS
 from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
 from sparsebandits.policies.policy import KIND, VERSION, Policy
+from sparsebandits.policies.sparse import SparseIDS, SparseTS
 from sparsebandits.policies.thompson import LinTS
-from sparsebandits.priors import GaussianPrior
+from sparsebandits.priors import (
+    BetaInclusion,
+    GaussianPrior,
+    GaussianSpike,
+    InverseGammaNoise,
+    InverseGammaSlab,
+    LaplaceSpike,
+    PointMass,
+    SpikeSlab,
+)
 from sparsebandits.storage import SaveFileError, unpack
 
-POLICIES: tuple[type[Policy], ...] = (LinTS, LinUCB, LinearIDS)
-PARTS: tuple[type[Any], ...] = (GaussianPrior, ConfidenceRadius)
+POLICIES: tuple[type[Policy], ...] = (SparseIDS, SparseTS, LinearIDS, LinTS, LinUCB)
+PARTS: tuple[type[Any], ...] = (
+    GaussianPrior,
+    SpikeSlab,
+    PointMass,
+    LaplaceSpike,
+    GaussianSpike,
+    BetaInclusion,
+    InverseGammaSlab,
+    InverseGammaNoise,
+    ConfidenceRadius,
+)
 
 
 def load(path: str | os.PathLike[str], *own: type[Policy]) -> Policy:
@@ -41,6 +61,7 @@ def load(path: str | os.PathLike[str], *own: type[Policy]) -> Policy:
             ActionSet.of(state["features"]).features,
             None if labels is None else tuple(labels),
             None if names is None else tuple(names),
+            state["noise_variances"],
         )
         arguments = {name: decode(value) for name, value in state["arguments"].items()}
         loaded = policies[state["policy"]](actions, **arguments)

@@ -14,13 +14,13 @@ from numpy.random import Generator
 
 from sparsebandits.checks import FloatArray, check_count, check_number, frozen, shown
 from sparsebandits.policies.actions import ActionSet, named_rows
-from sparsebandits.policies.decision import Choice, Decision, Explanation, Reasons
+from sparsebandits.policies.decision import Choice, Decision, Explanation, Mixture, Reasons
 from sparsebandits.posteriors.draws import Posterior
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 from sparsebandits.storage import pack, write_atomically
 
 KIND = "sparsebandits.policy"
-VERSION = 1
+VERSION = 2
 POLICY_STREAM, ENGINE_STREAM = 0, 1  # below a policy's seed: its own coin flips, and its posterior's draws
 
 
@@ -87,12 +87,18 @@ class Policy:
         sizes = f"{len(self.actions)} actions of {self.actions.dimension} features"
         return f"{type(self).__name__}({sizes}{settings}; {self._asked} asked, {len(self._pending)} pending)"
 
-    def ask(self, actions: object = None) -> Decision:
+    def ask(self, actions: object = None, noise_variance: object = None) -> Decision:
         """Choose the next action, from ``actions`` if given (for this decision only), else from the policy's own.
 
-        May be called again before any reward has come; what is still open is in :attr:`pending`.
+        ``noise_variance`` is one a row of ``actions``, and is wanted if the policy was made with one an action.
+
+        May be called again before any reward has come; what is still open is in :attr:`pending`. Nothing is learnt
+        in between: a policy that flips coins (Thompson sampling, randomised IDS) flips them anew, a deterministic
+        one gives the same action again.
         """
-        available = self.actions if actions is None else self.actions.matched(actions)
+        if actions is None and noise_variance is not None:
+            raise ValueError("noise_variance: expected together with actions; the policy's own have theirs already")
+        available = self.actions if actions is None else self.actions.matched(actions, noise_variance)
         choice = self.rule.choose(available, self._rng)
         decision = Decision(
             id=self._asked,
@@ -102,6 +108,10 @@ class Policy:
             probability_draws=choice.probability_draws,
             reasons=choice.reasons,
             labels=named_rows(available.labels, choice.reasons.candidates.tolist()),
+            feature_names=named_rows(available.feature_names, choice.reasons.drivers.tolist()),
+            noise_variance=(
+                None if available.noise_variances is None else float(available.noise_variances[choice.action])
+            ),
             policy=type(self).__name__,
         )
         if self._asked == len(self._rewards):
@@ -160,6 +170,7 @@ class Policy:
             "features": self.actions.features,
             "labels": self.actions.labels,
             "feature_names": self.actions.feature_names,
+            "noise_variances": self.actions.noise_variances,
             "rng": generator_state(self._rng),
             "asked": self._asked,
             "rewards": self._rewards[: self._asked].copy(),
@@ -209,8 +220,12 @@ class Policy:
         return decisions, rewards
 
     def _learn(self, batch: Mapping[int, float]) -> None:
-        features = np.array([self._pending[number].features for number in batch])
-        self.rule.learn(features, np.fromiter(batch.values(), dtype=np.float64))
+        told = [self._pending[number] for number in batch]
+        features, rewards = np.array([d.features for d in told]), np.fromiter(batch.values(), dtype=np.float64)
+        if self.actions.noise_variances is not None:  # a reward of noise variance v, divided by √v, has one of 1
+            scale = np.sqrt(np.array([d.noise_variance for d in told], dtype=np.float64))
+            features, rewards = features / scale[:, np.newaxis], rewards / scale
+        self.rule.learn(features, rewards)
         for number, value in batch.items():
             self._rewards[number] = value
             del self._pending[number]
@@ -239,22 +254,30 @@ def _decision_state(decision: Decision) -> dict[str, Any]:
         "probability": decision.probability,
         "probability_draws": decision.probability_draws,
         "labels": decision.labels,
+        "feature_names": decision.feature_names,
+        "noise_variance": decision.noise_variance,
         "policy": decision.policy,
-        "candidates": decision.reasons.candidates,
-        "score": decision.reasons.score,
-        "columns": dict(decision.reasons.columns),
-        "notes": dict(decision.reasons.notes),
+        "reasons": {
+            **vars(decision.reasons),
+            "columns": dict(decision.reasons.columns),
+            "notes": dict(decision.reasons.notes),
+            "mixture": None if decision.reasons.mixture is None else vars(decision.reasons.mixture),
+        },
     }
 
 
 def _restored_decision(saved: Mapping[str, Any]) -> Decision:
+    mixture = saved["reasons"]["mixture"]
+    reasons = {**saved["reasons"], "mixture": None if mixture is None else Mixture(**mixture)}
     return Decision(
         id=saved["id"],
         action=saved["action"],
         features=frozen(saved["features"]),
         probability=saved["probability"],
         probability_draws=saved["probability_draws"],
-        reasons=Reasons(saved["candidates"], saved["score"], saved["columns"], saved["notes"]),
+        reasons=Reasons(**reasons),
         labels=None if saved["labels"] is None else tuple(saved["labels"]),
+        feature_names=None if saved["feature_names"] is None else tuple(saved["feature_names"]),
+        noise_variance=saved["noise_variance"],
         policy=saved["policy"],
     )

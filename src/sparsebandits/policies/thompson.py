@@ -22,7 +22,8 @@ class Thompson(PosteriorRule):
     """The rule.
 
     How probable the played action was is estimated from the posterior's standing draws, which cost little to
-    reweight. They come from a stream of their own, so that their number does not change what is played.
+    reweight. They come from a stream of their own, so that their number does not change what is played. Where the draw
+    that is played is picked from the standing ones, the probability is exact.
     """
 
     def __init__(self, posterior: Posterior, inflation: float) -> None:
@@ -43,8 +44,11 @@ class Thompson(PosteriorRule):
         hits = optima.draws_of(action)
         share = 1.0 if len(hits) == len(standing) else float(standing.weights[hits].sum())  # all, without rounding
         size = standing.effective_sample_size
-        columns = {"sampled value": sampled, "posterior mean": actions.features @ self.posterior.mean()}
-        reasons = Reasons.top(action, sampled, columns)
+        mean = self.posterior.mean()
+        columns = {"sampled value": sampled, "posterior mean": actions.features @ mean}
+        reasons = Reasons.top(action, sampled, columns, actions.features[action] * mean)
+        if self.posterior.picks_from_draws and self.inflation == 1.0:
+            return Choice(action, share, reasons)
         # The draw that was played counts as one more, so that the estimate is never zero.
         return Choice(action, (1.0 + size * share) / (1.0 + size), reasons, probability_draws=1 + int(size))
 
@@ -88,4 +92,5 @@ class LinTS(Policy):
             "probability_draws": draws,
         }
         super().__init__(available, rule, arguments, seed)
+        posterior.feature_names = available.feature_names
         self.posterior = posterior

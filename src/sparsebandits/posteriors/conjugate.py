@@ -67,6 +67,8 @@ class Conjugate(Engine):
     (array([1., 0.]), array([[0.5, 0. ], [0. , 1. ]]))
     """
 
+    picks_from_draws = False
+
     def __init__(
         self,
         prior: GaussianPrior,

@@ -57,6 +57,7 @@ class Posterior(Protocol):
     """A distribution of θ that learns from observations."""
 
     dimension: int
+    picks_from_draws: bool  # whether ``sample`` picks from ``draws()`` by weight
 
     @property
     def noise_variance(self) -> float:

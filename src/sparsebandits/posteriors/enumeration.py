@@ -79,7 +79,8 @@ class Enumeration(Engine):
     noise_variance : a number, or an :class:`InverseGammaNoise`
     n_draws : draws that :meth:`draws` gives
     seed : seed of those draws
-    max_size : largest number of included coordinates; by default all, or as many as give about a million models.
+    max_size : largest number of included coordinates; by default all up to d = 20 (14 if the noise is learnt, which
+        takes a quadrature), and beyond as many as give as many models.
         What is beyond has posterior mass of at most :attr:`left_out`, which is certified, not estimated.
 
     >>> posterior = Enumeration(SpikeSlab(inclusion=0.5, slab_variance=1.0), dimension=2, noise_variance=1.0, seed=0)
@@ -87,6 +88,8 @@ class Enumeration(Engine):
     >>> posterior.inclusion().round(3), posterior.mean().round(3), posterior.left_out
     (array([0.87, 0.5 ]), array([1.305, 0.   ]), 0.0)
     """
+
+    picks_from_draws = False
 
     def __init__(
         self,
@@ -169,10 +172,13 @@ class Enumeration(Engine):
     def health(self) -> str:
         """Say how far the numbers can be trusted."""
         models = sum(len(part.weight) for part in self._solve())
-        return (
-            f"exact over models of up to {self.max_size} features, of which {models} carry the mass; "
-            f"at most {self.left_out:.1e} of it is left out"
-        )
+        reach = f"over models of up to {self.max_size} features, of which {models} carry the mass"
+        if self.left_out > 0.05:
+            return (
+                f"NOT certified: computed {reach}, but larger ones could have up to {self.left_out:.2g} of it; "
+                f"take a larger max_size, or Gibbs"
+            )
+        return f"exact {reach}; at most {self.left_out:.1e} of it is left out"
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` independent draws of θ, shape ``(size, d)``."""
@@ -198,9 +204,10 @@ class Enumeration(Engine):
     # From here on: how it is computed
 
     def _affordable_size(self) -> int:
+        most = MOST_MODELS // NODES if isinstance(self.noise, InverseGammaNoise) else MOST_MODELS
         total, size = 0, -1
         count = 1
-        while size < len(self._free) and total + count <= MOST_MODELS:
+        while size < len(self._free) and total + count <= most:
             total += count
             size += 1
             count = count * (len(self._free) - size) // (size + 1)

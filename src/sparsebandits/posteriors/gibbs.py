@@ -68,7 +68,7 @@ class Gibbs(Engine):
         self._moves = Moves(prior, dimension, self.noise)
         self._draws: Draws | None = None
         self._inclusion: FloatArray = np.empty(dimension)
-        self._noise_mean = float("nan")
+        self._learnt: dict[str, FloatArray] = {}
 
     def absorb(self, x: FloatArray, y: FloatArray) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
@@ -81,7 +81,7 @@ class Gibbs(Engine):
         if isinstance(self.noise, float):
             return self.noise
         self.draws()
-        return self._noise_mean
+        return float(self._learnt["noise_variance"].mean())
 
     def draws(self) -> Draws:
         """Return equally weighted draws, chain after chain."""
@@ -94,6 +94,11 @@ class Gibbs(Engine):
         """Return P(γ_j = 1), shape ``(d,)``."""
         self.draws()
         return self._inclusion
+
+    def learnt(self) -> Mapping[str, FloatArray]:
+        """Return draws of the hyperparameters that are learnt, by name, each of shape ``(M,)``."""
+        self.draws()
+        return self._learnt
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` draws, chosen at random, shape ``(size, d)``."""
@@ -120,7 +125,7 @@ class Gibbs(Engine):
         members = self._moves.from_prior(self._rng, self.chains)
         steps = self.burn_in + self.n_draws // self.chains
         theta = np.empty((self.chains, steps, self.dimension))
-        beta, slab, noise = np.empty((3, self.chains, steps))  # used where they are learnt
+        learnt = {name: np.empty((self.chains, steps)) for name in members.learnt()}
         step = 0
         while step < steps:
             last = step
@@ -135,32 +140,22 @@ class Gibbs(Engine):
                 self._moves.coordinates(members, sums, self._rng, theta[:, step:last])
             self._moves.hyperparameters(members, sums, self._rng)
             theta[:, last] = members.theta
-            if members.beta is not None:
-                beta[:, last] = members.beta
-            if members.slab_variances is not None:
-                slab[:, last] = members.slab_variances
-            if members.noise_variances is not None:
-                noise[:, last] = members.noise_variances
+            for name, values in members.learnt().items():
+                learnt[name][:, last] = values
             step = last + 1
-        kept = slice(self.burn_in, steps)
-        chains = [
-            self.prior.inclusion_given(
-                theta[c, kept],
-                None if members.beta is None else beta[c, kept],
-                None if members.slab_variances is None else slab[c, kept],
-            ).mean(axis=0)
-            for c in range(self.chains)
-        ]
+        theta = theta[:, self.burn_in :]
+        learnt = {name: values[:, self.burn_in :] for name, values in learnt.items()}
+        beta, slab = (learnt.get(name, [None] * self.chains) for name in ("inclusion", "slab_variance"))
+        chains = [self.prior.inclusion_given(theta[c], beta[c], slab[c]).mean(axis=0) for c in range(self.chains)]
         self._inclusion = np.mean(chains, axis=0)
-        if members.noise_variances is not None:
-            self._noise_mean = float(noise[:, kept].mean())
-        return theta[:, kept]
+        self._learnt = {name: values.reshape(-1) for name, values in learnt.items()}
+        return theta
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""
         drawn = None
         if self._draws is not None:
-            drawn = {"theta": self._draws.theta, "inclusion": self._inclusion, "noise": self._noise_mean}
+            drawn = {"theta": self._draws.theta, "inclusion": self._inclusion, "learnt": self._learnt}
         return {"evidence": self.evidence.state(), "rng": generator_state(self._rng), "drawn": drawn}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -170,4 +165,4 @@ class Gibbs(Engine):
         self._draws = None
         if state["drawn"] is not None:
             self._draws = Draws.trusted(state["drawn"]["theta"], np.full(self.n_draws, 1.0 / self.n_draws))
-            self._inclusion, self._noise_mean = state["drawn"]["inclusion"], float(state["drawn"]["noise"])
+            self._inclusion, self._learnt = state["drawn"]["inclusion"], dict(state["drawn"]["learnt"])

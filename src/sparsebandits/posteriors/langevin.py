@@ -26,7 +26,7 @@ from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.inline_random import COMPILED, GOLDEN, RandomState, mixed, normal, random_state
-from sparsebandits.priors import BetaInclusion, LaplaceSpike, SpikeSlab
+from sparsebandits.priors import BetaInclusion, InverseGammaNoise, LaplaceSpike, SpikeSlab
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
 Schedule: TypeAlias = Callable[[int], float]
@@ -237,6 +237,8 @@ class Langevin(Engine):
         prior.refuse_learnt_slab("Langevin")
         self.prior = prior
         self.dimension = check_count("dimension", dimension)
+        if isinstance(noise_variance, InverseGammaNoise):
+            raise TypeError(f"noise_variance: Langevin needs a known one, got {shown(noise_variance)}")
         self.noise_variance = check_positive("noise_variance", noise_variance)
         self.n_draws = check_count("n_draws", n_draws, least=10)
         self.chains = check_count("chains", chains)
@@ -278,9 +280,10 @@ class Langevin(Engine):
         """Say how far the numbers can be trusted."""
         theta = self.draws().theta
         worst, fewest = split_r_hat(theta, self.chains).max(), effective_draws(theta, self.chains).min()
+        verdict = "they agree" if worst < 1.01 else "they have NOT settled: run them longer"
         return (
-            f"approximate; {self.chains} chain(s), {self.n_draws} draws worth {fewest:.0f} independent ones "
-            f"for the slowest feature; R-hat at most {worst:.3f}; steps of up to {self._rates.max():g} / L"
+            f"approximate, whatever its length; {self.chains} chain(s), {self.n_draws} draws worth {fewest:.0f} "
+            f"independent ones for the slowest feature; R-hat at most {worst:.3f}: {verdict}"
         )
 
     def sample(self, rng: Generator, size: int) -> FloatArray:

@@ -5,6 +5,7 @@ work is done by the kernels of ``coordinate.py``, ``collapsed.py`` and ``blocked
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -51,9 +52,19 @@ class Ensemble:
     slab_variances: FloatArray | None  # (M,) if it is learnt
     noise_variances: FloatArray | None  # (M,) if it is learnt
 
+    def learnt(self) -> dict[str, FloatArray]:
+        """Return what is learnt, by the names of the arguments that it stands for."""
+        named = {
+            "inclusion": self.beta,
+            "slab_variance": self.slab_variances,
+            "noise_variance": self.noise_variances,
+        }
+        return {name: values for name, values in named.items() if values is not None}
+
     def take(self, rows: IntArray) -> "Ensemble":
         """Return copies of some members."""
-        return Ensemble(**{name: None if values is None else values[rows] for name, values in vars(self).items()})
+        taken: dict[str, Any] = {name: None if v is None else v[rows] for name, v in vars(self).items()}
+        return Ensemble(**taken)
 
 
 class Moves:

@@ -40,6 +40,9 @@ CHEAP_SWEEPS = 2
 MOST_SWEEPS = 10
 """Sweeps of one move at the most."""
 
+FEW_DRAWS = 500
+"""Effective draws below which probabilities are good to no more than a few per cent, and :meth:`health` says so."""
+
 WATCHED = 1000
 """Particles on which that correlation is measured."""
 
@@ -110,18 +113,24 @@ class Particles(Engine):
         """Return P(γ_j = 1), shape ``(d,)``."""
         return self.draws().weights @ self._moves.inclusion(self._particles)
 
+    def learnt(self) -> Mapping[str, FloatArray]:
+        """Return draws of the hyperparameters that are learnt, by name, each of shape ``(M,)``."""
+        return self._particles.learnt()
+
     def health(self) -> str:
-        """Say how far the numbers can be trusted."""
+        """Say how far the sampling can be trusted; whether the model is right is another question."""
         distinct = len(np.unique(self._particles.theta, axis=0))
         size = self._cloud.weights.effective_size
-        text = f"{self.n_draws} particles, {distinct} distinct, worth {size:.0f} independent draws"
-        if self.sweeps == 0:
-            return f"{text}; not moved yet"
-        verdict = "forgot" if self.memory < FORGOTTEN else "did NOT forget"
-        return (
-            f"{text}; in the last move, of {self.sweeps} sweep(s), they {verdict} where they were "
-            f"(correlation {self.memory:.2f})"
-        )
+        worth = f"{self.n_draws} particles, {distinct} distinct, worth {size:.0f} independent draws"
+        moved = "not moved yet"
+        if self.sweeps > 0:
+            done = "forgot" if self.memory < FORGOTTEN else "did NOT forget"
+            moved = (
+                f"in the last move, of {self.sweeps} sweep(s), they {done} where they were "
+                f"(correlation {self.memory:.2f}, wanted below {FORGOTTEN:g})"
+            )
+        good = size >= FEW_DRAWS and (self.sweeps == 0 or self.memory < FORGOTTEN)
+        return f"{'good' if good else 'DOUBTFUL, take more particles (n_draws)'}: {worth}; {moved}"
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` particles chosen by weight, shape ``(size, d)``."""

@@ -1,0 +1,160 @@
+"""Sparse information-directed sampling and sparse Thompson sampling.
+
+Hao, Lattimore and Deng (2021), Algorithms 2 and 3, on any engine for the spike-and-slab posterior: the rules of
+``ids.py`` and ``thompson.py`` with that posterior. ``engine="langevin"``, a prior of ``SpikeSlab.from_paper`` and
+``selection="deterministic"`` are the paper's algorithm to the letter; ``engine="particles"`` is exact and cheaper.
+
+Whoever knows neither sparsity nor noise nor the size of effects leaves ``prior`` and ``noise_variance`` out, and all
+three are learnt (:func:`default_prior`).
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sparsebandits.checks import FloatArray, check_choice, shown
+from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.ids import InformationDirected
+from sparsebandits.policies.policy import ENGINE_STREAM, Policy
+from sparsebandits.policies.thompson import Thompson
+from sparsebandits.posteriors.enumeration import Enumeration
+from sparsebandits.posteriors.gibbs import Gibbs
+from sparsebandits.posteriors.langevin import Langevin
+from sparsebandits.posteriors.particles import Particles
+from sparsebandits.priors import BetaInclusion, InverseGammaNoise, InverseGammaSlab, SpikeSlab
+from sparsebandits.randomness import Seed, child
+
+SparseEngine: TypeAlias = Particles | Gibbs | Langevin | Enumeration
+ENGINES: dict[str, type[SparseEngine]] = {
+    "particles": Particles,
+    "gibbs": Gibbs,
+    "langevin": Langevin,
+    "enumeration": Enumeration,
+}
+
+EXPECTED_FEATURES = 5.0
+"""How many features are expected to matter by who does not know; the data correct it."""
+
+
+def default_prior(features: FloatArray) -> SpikeSlab:
+    """Return a prior that learns how many features matter, and how much they do.
+
+    A feature matters with probability β ~ Beta(1, d/5 − 1), about five of them are expected to; the variance of their
+    coefficients is inverse gamma, around where five of them give rewards of size one.
+    """
+    dimension = features.shape[1]
+    few = min(EXPECTED_FEATURES, dimension / 2)
+    size = float(np.mean(features * features)) or 1.0
+    return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), InverseGammaSlab(2.0, 2.0 / (few * size)))
+
+
+DEFAULT_NOISE = InverseGammaNoise(2.0, 2.0)
+"""Of who does not know the noise: of the order of one, and quick to learn otherwise."""
+
+
+def sparse_posterior(
+    actions: ActionSet,
+    prior: SpikeSlab | None,
+    noise_variance: object,
+    engine: str,
+    engine_options: Mapping[str, Any] | None,
+    n_draws: int,
+    seed: Seed,
+) -> tuple[ActionSet, SparseEngine, dict[str, Any]]:
+    """Return the actions with their noise, the posterior, and what a saved policy has to remember of them."""
+    name = check_choice("engine", engine, tuple(ENGINES))
+    prior = default_prior(actions.features) if prior is None else prior
+    if engine_options is not None and not isinstance(engine_options, Mapping):
+        raise TypeError(f"engine_options: expected a mapping of names to values, got {shown(engine_options)}")
+    options = dict(engine_options or {})
+    noise: Any = DEFAULT_NOISE if noise_variance is None else noise_variance
+    of_engine = noise
+    if np.ndim(noise) > 0:  # one an action: rewards are divided by their deviation before the posterior sees them
+        actions = actions.with_noise(noise)
+        noise, of_engine = actions.noise_variances, 1.0
+    try:
+        posterior = ENGINES[name](prior, actions.dimension, of_engine, n_draws, child(seed, ENGINE_STREAM), **options)
+    except TypeError as error:
+        if "unexpected keyword" in str(error) or "multiple values" in str(error):
+            raise TypeError(f"engine_options: {name} does not take them: {shown(options)}") from None
+        raise
+    posterior.feature_names = actions.feature_names
+    arguments = {
+        "prior": prior,
+        "noise_variance": noise,
+        "engine": name,
+        "engine_options": options,
+        "n_draws": posterior.n_draws,
+    }
+    return actions, posterior, arguments
+
+
+class SparseIDS(Policy):
+    """Information-directed sampling when few features matter.
+
+    Parameters
+    ----------
+    actions : array or DataFrame ``(K, d)``, one row an action
+    prior : a :class:`SpikeSlab`; by default one that learns how many features matter, and how much
+    noise_variance : of a reward around its mean: a number, one number an action, an :class:`InverseGammaNoise` if it is
+        to be learnt, which is the default
+    engine : "particles" (exact, the default), "langevin" (the paper's), "gibbs", or "enumeration" (small d)
+    n_draws : posterior draws from which regret and information are computed
+    exponent : λ of the information ratio, at least 2
+    selection : "deterministic" minimises the ratio over actions, "randomised" over distributions; the default has the
+        smaller measured regret (docs/measurements.md)
+    gain : "variance" or "mutual-information"
+    engine_options : further arguments of the engine, such as ``{"chains": 100}`` for "langevin"
+    seed : integer, SeedSequence, or None for fresh entropy
+
+    >>> policy = SparseIDS(np.eye(3), seed=1)
+    >>> policy.tell(policy.ask(), 1.0)
+    """
+
+    def __init__(
+        self,
+        actions: object,
+        prior: SpikeSlab | None = None,
+        noise_variance: object = None,
+        engine: str = "particles",
+        n_draws: int = 10_000,
+        exponent: float = 2.0,
+        selection: str = "deterministic",
+        gain: str = "variance",
+        engine_options: Mapping[str, Any] | None = None,
+        seed: Seed = None,
+    ) -> None:
+        available, posterior, arguments = sparse_posterior(
+            ActionSet.of(actions), prior, noise_variance, engine, engine_options, n_draws, seed
+        )
+        rule = InformationDirected(posterior, exponent, selection, gain)
+        arguments |= {"exponent": rule.exponent, "selection": rule.selection, "gain": rule.gain}
+        super().__init__(available, rule, arguments, seed)
+        self.posterior = posterior
+
+
+class SparseTS(Policy):
+    """Thompson sampling when few features matter: the best action under one draw from the spike-and-slab posterior.
+
+    Parameters are those of :class:`SparseIDS`.
+
+    >>> policy = SparseTS(np.eye(3), seed=1)
+    >>> policy.tell(policy.ask(), 1.0)
+    """
+
+    def __init__(
+        self,
+        actions: object,
+        prior: SpikeSlab | None = None,
+        noise_variance: object = None,
+        engine: str = "particles",
+        n_draws: int = 10_000,
+        engine_options: Mapping[str, Any] | None = None,
+        seed: Seed = None,
+    ) -> None:
+        available, posterior, arguments = sparse_posterior(
+            ActionSet.of(actions), prior, noise_variance, engine, engine_options, n_draws, seed
+        )
+        super().__init__(available, Thompson(posterior, 1.0), arguments, seed)
+        self.posterior = posterior
