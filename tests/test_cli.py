@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[1]
 COMMAND = [str(Path(sys.executable).parent / "sparsebandits")]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
+def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120, check=False, cwd=cwd)
 
 
 def test_help_and_version() -> None:
@@ -52,15 +52,41 @@ def test_demo_as_json(tmp_path: Path) -> None:
 
 
 def test_reproduce_figure_1(tmp_path: Path) -> None:
-    answer = run("reproduce", "figure1", "--json", "--out", str(tmp_path))
+    answer = run("reproduce", "figure1", "--json", "--out", str(tmp_path / "new"), cwd=ROOT / "docs")
     assert answer.returncode == 0, answer.stderr
-    rows = {(row["posterior"], row["coordinate"]): row for row in json.loads(answer.stdout)["table"]}
-    for posterior in ("Algorithm 1", "exact"):
+    said = json.loads(answer.stdout)
+    rows = {(row["posterior"], row["coordinate"]): row for row in said["table"]}
+    paper, same_prior, point_mass = dict.fromkeys(row["posterior"] for row in said["table"])
+    for posterior in (paper, same_prior, point_mass):
         for coordinate, truth in ((1, 3.0), (2, 2.0), (3, 0.0)):
             assert rows[posterior, coordinate]["mean"] == pytest.approx(truth, abs=0.4)
-    assert all(rows["exact", j]["P(included)"] < 0.5 for j in range(3, 11))
-    assert (tmp_path / "figure1.png").exists()
-    assert (tmp_path / "figure1.svg").exists()
+        assert all(rows[posterior, j]["P(included)"] < 0.5 for j in range(3, 11))
+    figures = [tmp_path / "new" / "figure1.png", tmp_path / "new" / "figure1.svg"]
+    assert said["figures"] == [str(figure) for figure in figures]
+    assert all(figure.stat().st_size > 10_000 for figure in figures)
+
+
+def test_reproduce_says_which_files_it_wrote(tmp_path: Path) -> None:
+    """And runs whatever stands in papers/hao2021 of the checkout around the directory that it is run in."""
+    paper = tmp_path / "papers" / "hao2021"
+    paper.mkdir(parents=True)
+    (paper / "table9.py").write_text(
+        "from sparsebandits.tables import Table\n"
+        "def main(out):\n"
+        "    (out / 'a.png').touch()\n"
+        "    return Table(('n',), [(7,)]), [out / 'a.png', out / 'b.svg']\n"
+    )
+    answer = run("reproduce", "table9", "--out", "new", cwd=paper)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == "n\n7\n\nWritten: new/a.png, new/b.svg\n"
+    assert (paper / "new" / "a.png").exists()
+
+
+def test_reproduce_outside_a_checkout(tmp_path: Path) -> None:
+    answer = run("reproduce", "figure1", cwd=tmp_path)
+    assert answer.returncode == 2
+    assert f"{tmp_path} is not inside a checkout: run this inside a checkout of the repository" in answer.stderr
+    assert "Traceback" not in answer.stderr
 
 
 @pytest.mark.parametrize(
@@ -72,7 +98,10 @@ def test_reproduce_figure_1(tmp_path: Path) -> None:
         (["demo", "--trials", "many"], "Invalid value for '--trials'"),
         (["demo", "--out", os.devnull], "null"),
         (["dance"], "No such command 'dance'"),
-        (["reproduce", "figure99"], "what: expected one of papers/hao2021/"),
+        (["reproduce", "figure99"], "what: expected one of 'figure1'"),
+        (["reproduce", "figure99"], "got 'figure99'"),
+        (["reproduce", "../hao2021/figure1"], "what: expected one of 'figure1'"),
+        (["reproduce", "figure1", "--out", os.devnull], "null"),
     ],
 )
 def test_bad_input_is_a_message_and_exit_code_2(arguments: list[str], message: str) -> None:

@@ -1,8 +1,10 @@
 """The estimator against scikit-learn's own checks, and its numbers against the engines'."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import sparsebandits as sb
@@ -70,3 +72,84 @@ def test_intervals_cover_new_targets() -> None:
     z = np.abs(y[200:] - mean) / deviation
     assert 0.92 < (z < 1.96).mean() < 0.98
     assert (z < 0.98).mean() < 0.9
+
+
+@pytest.mark.parametrize("engine", ["particles", "gibbs"])
+def test_summary_is_in_the_units_of_the_data(engine: str) -> None:
+    x, y = data()
+    names = [f"feature {j}" for j in range(8)]
+    model = sb.SpikeSlabRegressor(engine=engine, random_state=0).fit(pd.DataFrame(x, columns=names), y)
+    table = model.summary().to_pandas().set_index("feature")
+    assert list(table.columns) == ["mean", "sd", "2.5%", "97.5%", "P(included)", "P(positive)"]
+    np.testing.assert_allclose(table["mean"][names], model.coef_)
+    np.testing.assert_allclose(table["P(included)"][names], model.inclusion_)
+    # Of a row that differs from another in one feature alone, the prediction differs by the coefficient.
+    one = pd.DataFrame(np.zeros((8, 8)) + np.eye(8), columns=names)
+    zero = pd.DataFrame(np.zeros((8, 8)), columns=names)
+    np.testing.assert_allclose(table["mean"][names], model.predict(one) - model.predict(zero), atol=1e-9)
+    # Where a feature surely matters, the posterior is near that of least squares, with its standard error.
+    design = np.c_[x, np.ones(len(x))]
+    covariance = 4.0 * np.linalg.inv(design.T @ design)
+    for j, sign in ((0, 1.0), (7, 0.0)):
+        row = table.loc[names[j]]
+        assert row["sd"] == pytest.approx(np.sqrt(covariance[j, j]), rel=0.2)
+        assert row["97.5%"] - row["2.5%"] == pytest.approx(2 * 1.96 * row["sd"], rel=0.1)
+        assert row["2.5%"] < row["mean"] < row["97.5%"]
+        assert row["P(positive)"] == pytest.approx(sign, abs=0.01)
+
+
+def test_summary_begins_with_what_matters() -> None:
+    x, y = data()
+    rows = sb.SpikeSlabRegressor(random_state=0).fit(x, y).summary().rows
+    order = [(row[5], abs(row[1])) for row in rows]  # type: ignore[arg-type]
+    assert order == sorted(order, reverse=True)
+    assert {row[0] for row in rows[:2]} == {"0", "7"}  # numbers, where there are no names
+    assert [row[0] for row in rows] != sorted(str(row[0]) for row in rows)
+
+
+@pytest.mark.parametrize("engine", ["particles", "gibbs"])
+@pytest.mark.parametrize("value", [0.0, 0.1, -1e9 / 3])
+def test_a_constant_column_has_no_coefficient(engine: str, value: float) -> None:
+    """The mean of equal numbers is rounded, so a deviation from it proves nothing: 0.1 is such a number."""
+    x, y = data()
+    with_constant = np.insert(x, 3, value, axis=1)
+    model = sb.SpikeSlabRegressor(engine=engine, random_state=0).fit(with_constant, y)
+    assert (model.coef_[3], model.inclusion_[3]) == (0.0, 0.0)
+    assert next(row for row in model.summary().rows if row[0] == "3") == ("3", *[0.0] * 6)
+    without = sb.SpikeSlabRegressor(sb.BetaInclusion(1.0, 9.0), engine=engine, random_state=0).fit(x, y)
+    np.testing.assert_allclose(np.delete(model.inclusion_, 3), without.inclusion_, atol=0.1)
+    mean, deviation = model.predict(with_constant, return_std=True)
+    np.testing.assert_allclose(mean, without.predict(x), atol=0.5)
+    elsewhere = with_constant.copy()
+    elsewhere[:, 3] += 100.0  # it says nothing, whatever it is
+    np.testing.assert_allclose(model.predict(elsewhere, return_std=True), (mean, deviation))
+
+
+def test_a_column_that_begins_to_vary_is_learnt() -> None:
+    rng = np.random.default_rng(0)
+    x, noise = rng.standard_normal((200, 2)), 0.1 * rng.standard_normal(200)
+    x[:100, 1] = 0.3
+    y = x @ [1.0, 2.0] + noise
+    model = sb.SpikeSlabRegressor(random_state=0).partial_fit(x[:100], y[:100])
+    assert (model.coef_[1], model.inclusion_[1]) == (0.0, 0.0)
+    model.partial_fit(x[100:], y[100:])
+    assert model.coef_ == pytest.approx([1.0, 2.0], abs=0.1)
+    assert model.inclusion_[1] > 0.99
+
+
+def test_a_constant_target_is_predicted() -> None:
+    model = sb.SpikeSlabRegressor(random_state=0).fit(data()[0], np.full(150, 0.1))
+    np.testing.assert_allclose(model.predict(data()[0]), 0.1, atol=0.05)
+    assert (model.inclusion_ < 0.5).all()
+
+
+def test_health_is_the_engines() -> None:
+    x, y = data()
+    for engine, words in (("particles", "500 particles"), ("gibbs", "4 chains, 500 draws")):
+        model = sb.SpikeSlabRegressor(engine=engine, n_draws=500, random_state=0)
+        with pytest.raises(NotFittedError):
+            model.health()
+        with pytest.raises(NotFittedError):
+            model.summary()
+        assert model.fit(x, y).health() == model.posterior_.health()
+        assert model.health().startswith(words)

@@ -79,22 +79,37 @@ def demo(
 
 @app.command()
 def reproduce(
-    what: Annotated[str, typer.Argument(help="figure1.")],
+    what: Annotated[str, typer.Argument(help="An experiment of papers/hao2021, such as figure1.")],
     out: Annotated[Path, typer.Option(help="Directory for figures.")] = Path("out/reproduce"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
-    """Reproduce a figure of the paper, from the repository's directory papers/hao2021."""
+    """Reproduce an experiment of the paper. Run this inside a checkout of the repository."""
     import runpy
 
-    script = Path("papers/hao2021") / f"{what}.py"
-    if not script.is_file():
-        raise ValueError(f"what: expected one of papers/hao2021/ in the repository's root, got {what!r}")
-    table = runpy.run_path(str(script))["main"](out)
+    from sparsebandits.checks import check_choice
+
+    scripts = _experiments()
+    script = scripts[check_choice("what", what, tuple(scripts))]
+    out.mkdir(parents=True, exist_ok=True)
+    table, files = runpy.run_path(str(script))["main"](out)
     if as_json:
-        typer.echo(json.dumps({"table": table.to_dicts(), "out": str(out)}, indent=2))
+        typer.echo(json.dumps({"table": table.to_dicts(), "figures": [str(file) for file in files]}, indent=2))
     else:
         typer.echo(str(table))
-        typer.echo(f"\nFigures are in {out}")
+        typer.echo("\nWritten: " + ", ".join(str(file) for file in files))
+
+
+def _experiments() -> dict[str, Path]:
+    """Return the scripts of the paper's experiments by name, from the checkout that the command is run in."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        scripts = sorted((folder / "papers" / "hao2021").glob("[!_]*.py"))
+        if scripts:
+            return {script.stem: script for script in scripts}
+    raise FileNotFoundError(
+        f"the paper's experiments are not part of the installed package, and {here} is not inside a checkout: "
+        "run this inside a checkout of the repository"
+    )
 
 
 def main() -> None:

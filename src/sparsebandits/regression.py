@@ -1,8 +1,8 @@
 """Sparse Bayesian linear regression as a scikit-learn estimator, on the posterior engines.
 
 Columns and target are centred and scaled by the first data that the estimator sees, so that one prior fits data of any
-unit: slab N(0, 1), inclusion Beta(1, d) and noise variance inverse gamma, all on that scale. ``coef_`` and predictions
-are in the units of the data.
+unit: slab N(0, 1), inclusion Beta(1, d) and noise variance inverse gamma, all on that scale. ``coef_``, ``summary`` and
+predictions are in the units of the data.
 """
 
 from typing import Any, Self
@@ -16,6 +16,7 @@ from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.gibbs import Gibbs
 from sparsebandits.posteriors.particles import Particles
 from sparsebandits.priors import BetaInclusion, InverseGammaNoise, Noise, PointMass, Spike, SpikeSlab
+from sparsebandits.tables import Table
 
 ENGINES: dict[str, Any] = {"particles": Particles, "gibbs": Gibbs}
 
@@ -23,22 +24,29 @@ ENGINES: dict[str, Any] = {"particles": Particles, "gibbs": Gibbs}
 class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Linear regression in which few features matter.
 
+    Which ones, ``inclusion_`` says: a feature with more than 0.5 matters more likely than not, and those features are
+    the median probability model of Barbieri and Berger (2004). Features that are nearly copies of each other share the
+    probability between them. How many features matter and how large the noise is are learnt, unless you give them.
+
     Parameters
     ----------
-    inclusion : prior probability that a feature matters, or a ``BetaInclusion``; by default Beta(1, d)
+    inclusion : prior probability that a feature matters, or a ``BetaInclusion``; by default Beta(1, d): about one of
+        the d features is expected to matter, and the data may say otherwise
     slab_variance : prior variance of the coefficients that matter, on the standardised scale
     spike : distribution of the others: ``PointMass()``, ``LaplaceSpike(scale)`` or ``GaussianSpike(variance)``
     noise_variance : on the standardised scale, or an ``InverseGammaNoise``; by default learnt
     engine : "particles" learns row by row and serves ``partial_fit``, "gibbs" runs chains
     n_draws : posterior draws
-    random_state : as in scikit-learn
+    random_state : the seed, as in scikit-learn: an integer for the same numbers on every run, or None
 
     Attributes
     ----------
     coef_ : posterior means, in the units of the data, shape ``(d,)``
     intercept_ : float
     inclusion_ : posterior probability that each feature matters, shape ``(d,)``
-    posterior_ : the engine, on the standardised scale
+    posterior_ : the engine, on the standardised scale; constant columns are there as the prior has them
+
+    A column that has been constant so far says nothing: its coefficient and its inclusion are 0.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 10))
@@ -46,6 +54,8 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = SpikeSlabRegressor(random_state=0).fit(X, y)
     >>> (model.inclusion_ > 0.5).nonzero()[0], model.coef_[:2].round(0)
     (array([0, 1]), array([3., 2.]))
+    >>> [row[0] for row in model.summary().rows[:2]]
+    ['0', '1']
     """
 
     def __init__(
@@ -88,16 +98,39 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not return_std:
             return mean
         draws: Draws = self.posterior_.draws()
-        predictions = ((features - self._centre) / self._scale) @ draws.theta.T
+        predictions = (np.where(self._varies, features - self._centre, 0.0) / self._scale) @ draws.theta.T
         variance = (predictions - (predictions @ draws.weights)[:, np.newaxis]) ** 2 @ draws.weights
         return mean, self._target_scale * np.sqrt(variance + self.posterior_.noise_variance)
 
+    def summary(self) -> Table:
+        """Return a row a feature, in the units of the data, those first that are most likely to matter.
+
+        The columns are those of the engines: mean and standard deviation of the coefficient, its 95% interval,
+        P(included) and P(positive). Print the table, or take ``.to_pandas()``.
+        """
+        check_is_fitted(self)
+        table: Table = self.posterior_.summary(getattr(self, "feature_names_in_", None))
+        units = np.where(self._varies, self._target_scale / self._scale, 0.0).tolist()
+        rows: list[tuple[Any, ...]] = []
+        for (name, *coefficient, included, positive), unit in zip(table.rows, units, strict=True):
+            chances = (included, positive) if unit else (0.0, 0.0)
+            rows.append((name, *(unit * number for number in coefficient), *chances))
+        rows.sort(key=lambda row: (-row[-2], -abs(row[1])))
+        return Table(table.columns, rows)
+
+    def health(self) -> str:
+        """Say how far the numbers can be trusted, as the engine sees it."""
+        check_is_fitted(self)
+        return str(self.posterior_.health())
+
     def _start(self, features: FloatArray, target: FloatArray) -> None:
         check_choice("engine", self.engine, tuple(ENGINES))
-        self._centre, self._target_centre = features.mean(axis=0), float(target.mean())
+        self._varies = _differs(features, features[0])
+        self._centre = np.where(self._varies, features.mean(axis=0), features[0])
         deviation = features.std(axis=0)
-        self._scale: FloatArray = np.where(deviation > 0, deviation, 1.0)  # a constant column says nothing
-        self._target_scale = float(target.std()) or 1.0
+        self._scale: FloatArray = np.where(self._varies & (deviation > 0), deviation, 1.0)
+        self._target_centre = float(target.mean())
+        self._target_scale = (float(target.std()) if _differs(target, target[0]) else 0.0) or 1.0
         d = features.shape[1]
         prior = SpikeSlab(
             BetaInclusion(1.0, d) if self.inclusion is None else self.inclusion,
@@ -112,7 +145,13 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.posterior_.update(
             (features - self._centre) / self._scale, (target - self._target_centre) / self._target_scale
         )
-        self.coef_ = self.posterior_.mean() * self._target_scale / self._scale
+        self._varies = self._varies | _differs(features, self._centre)
+        self.coef_ = np.where(self._varies, self.posterior_.mean() * self._target_scale / self._scale, 0.0)
         self.intercept_ = self._target_centre - float(self._centre @ self.coef_)
-        self.inclusion_ = self.posterior_.inclusion()
+        self.inclusion_ = np.where(self._varies, self.posterior_.inclusion(), 0.0)
         return self
+
+
+def _differs(values: FloatArray, constant: Any) -> Any:
+    """Return which columns differ from a constant, by more than the rounding of it."""
+    return (np.abs(values - constant) > 8 * np.finfo(np.float64).eps * np.abs(constant)).any(axis=0)
