@@ -118,7 +118,13 @@ class InverseGamma:
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws, shape ``(size,)``."""
-        return self.scale / rng.standard_gamma(self.shape, size)
+        return self.given(rng, np.zeros(size), np.zeros(size))
+
+    def given(self, rng: Generator, count: FloatArray, squares: FloatArray) -> FloatArray:
+        """Return draws given ``count`` normals of this variance whose ``squares`` have been summed, one a row."""
+        drawn = rng.standard_gamma(self.shape + count / 2.0)
+        with np.errstate(divide="ignore", over="ignore"):  # vague priors have mass beyond all bounds
+            return np.clip((self.scale + squares / 2.0) / drawn, 1 / LARGEST, LARGEST)
 
 
 class InverseGammaNoise(InverseGamma):

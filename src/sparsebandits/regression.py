@@ -83,7 +83,7 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._learn(features, target)
 
     def partial_fit(self, X: Any, y: Any) -> Self:  # noqa: N803
-        """Learn from further data; the scale is that of the first."""
+        """Learn from further data. Centre and scale stay those of the first, so let that be some dozens of rows."""
         first = not hasattr(self, "posterior_")
         features, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=first)
         if first:
@@ -125,12 +125,6 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _start(self, features: FloatArray, target: FloatArray) -> None:
         check_choice("engine", self.engine, tuple(ENGINES))
-        self._varies = _differs(features, features[0])
-        self._centre = np.where(self._varies, features.mean(axis=0), features[0])
-        deviation = features.std(axis=0)
-        self._scale: FloatArray = np.where(self._varies & (deviation > 0), deviation, 1.0)
-        self._target_centre = float(target.mean())
-        self._target_scale = (float(target.std()) if _differs(target, target[0]) else 0.0) or 1.0
         d = features.shape[1]
         prior = SpikeSlab(
             BetaInclusion(1.0, d) if self.inclusion is None else self.inclusion,
@@ -139,7 +133,16 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         noise = InverseGammaNoise(1.0, 0.5) if self.noise_variance is None else self.noise_variance
         seed = int(check_random_state(self.random_state).randint(2**31))
-        self.posterior_ = ENGINES[self.engine](prior, d, noise, n_draws=self.n_draws, seed=seed)
+        posterior = ENGINES[self.engine](
+            prior, d, noise, n_draws=self.n_draws, seed=seed
+        )  # refuses before anything changes
+        self._varies = _differs(features, features[0])
+        self._centre = np.where(self._varies, features.mean(axis=0), features[0])
+        deviation = features.std(axis=0)
+        self._scale: FloatArray = np.where(self._varies & (deviation > 0), deviation, 1.0)
+        self._target_centre = float(target.mean())
+        self._target_scale = (float(target.std()) if _differs(target, target[0]) else 0.0) or 1.0
+        self.posterior_ = posterior
 
     def _learn(self, features: FloatArray, target: FloatArray) -> Self:
         self.posterior_.update(

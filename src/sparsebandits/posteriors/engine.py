@@ -10,6 +10,8 @@ from sparsebandits.posteriors.draws import Draws
 from sparsebandits.randomness import stream
 from sparsebandits.tables import Cell, Table
 
+TIED = "x: features so large and so nearly copies of each other that rounding hides the prior; scale them down"
+
 
 class Sampler(Protocol):
     """What a file of an engine has to hold; :class:`Engine` adds the rest."""

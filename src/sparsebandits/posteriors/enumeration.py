@@ -24,7 +24,7 @@ from scipy.special import betaln, gammaln, logsumexp
 from sparsebandits.checks import FloatArray, IntArray, check_count, shown
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.posteriors.engine import Engine
+from sparsebandits.posteriors.engine import TIED, Engine
 from sparsebandits.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -217,16 +217,21 @@ class Enumeration(Engine):
 
     def _solve(self) -> list[Component]:
         if self._mixture is None:
-            nodes = self._nodes()
-            tables = [table for variance, log_weight in nodes for table in self._tables(variance, log_weight)]
-            self._log_evidence = float(logsumexp(np.concatenate([table.log_weight for table in tables])))
-            self._left_out = sum(
-                np.exp(self._log_bound_beyond(variance) + log_weight - self._log_evidence)
-                for variance, log_weight in nodes
-            )
-            self._left_out = float(min(self._left_out, 1.0))
-            self._mixture = list(self._components(tables))
-        return self._mixture
+            try:
+                self._enumerate()
+            except np.linalg.LinAlgError:
+                raise ArithmeticError(TIED) from None
+        return self._mixture or []
+
+    def _enumerate(self) -> None:
+        nodes = self._nodes()
+        tables = [table for variance, log_weight in nodes for table in self._tables(variance, log_weight)]
+        self._log_evidence = float(logsumexp(np.concatenate([table.log_weight for table in tables])))
+        beyond = (
+            np.exp(self._log_bound_beyond(variance) + log_weight - self._log_evidence) for variance, log_weight in nodes
+        )
+        self._left_out = float(min(sum(beyond), 1.0))
+        self._mixture = list(self._components(tables))
 
     def _models(self) -> Iterator[IntArray]:
         """Yield all models in chunks of equal size, each row the coordinates in the slab, ascending."""
@@ -350,7 +355,8 @@ class Enumeration(Engine):
             return np.asarray(shape * np.log(scale) - gammaln(shape) - shape * u - scale * np.exp(-u))
 
         centre = np.log((scale + self.evidence.square / 2) / (shape + self.evidence.count / 2))
-        low, high = np.log(scale) - 7.0, centre + 80.0  # below, the prior's density is exp(−1000)
+        # Below the mode of a perfect fit, scale / (shape + n/2), the integrand falls like exp(−scale/σ²).
+        low, high = np.log(scale / (shape + self.evidence.count / 2)) - 7.0, centre + 80.0
         for _ in range(4):  # zoom in on where the integrand lives
             u = np.linspace(low, high, NODES)
             heights = np.array([self._log_height(float(v)) for v in np.exp(u)]) + log_prior(u)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_count, shown
+from sparsebandits.checks import FloatArray, check_count, frozen, shown
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
@@ -63,6 +63,8 @@ class Gibbs(Engine):
         self.burn_in = check_count("burn_in", burn_in, least=0)
         if self.n_draws % self.chains:
             raise ValueError(f"n_draws: expected a multiple of chains ({self.chains}), got {self.n_draws}")
+        if self.n_draws < 4 * self.chains:
+            raise ValueError(f"n_draws: expected at least 4 a chain, {4 * self.chains} in all, got {self.n_draws}")
         self.evidence = Evidence(dimension)
         self._rng = stream(seed)
         self._moves = Moves(prior, dimension, self.noise)
@@ -147,7 +149,7 @@ class Gibbs(Engine):
         learnt = {name: values[:, self.burn_in :] for name, values in learnt.items()}
         beta, slab = (learnt.get(name, [None] * self.chains) for name in ("inclusion", "slab_variance"))
         chains = [self.prior.inclusion_given(theta[c], beta[c], slab[c]).mean(axis=0) for c in range(self.chains)]
-        self._inclusion = np.mean(chains, axis=0)
+        self._inclusion = frozen(np.mean(chains, axis=0))
         self._learnt = {name: values.reshape(-1) for name, values in learnt.items()}
         return theta
 

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_count, check_number, check_positive, shown
+from sparsebandits.checks import FloatArray, check_count, check_number, check_positive, frozen, shown
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
@@ -244,6 +244,8 @@ class Langevin(Engine):
         self.chains = check_count("chains", chains)
         if self.n_draws % self.chains:
             raise ValueError(f"n_draws: expected a multiple of chains ({self.chains}), got {self.n_draws}")
+        if self.n_draws < 4 * self.chains:
+            raise ValueError(f"n_draws: expected at least 4 a chain, {4 * self.chains} in all, got {self.n_draws}")
         self.burn_in = check_count("burn_in", burn_in, least=0)
         self.thinning = check_count("thinning", thinning)
         self.warm_start = bool(warm_start)
@@ -332,7 +334,7 @@ class Langevin(Engine):
                 f"Langevin diverged at learning rates of up to {self._rates.max():g} / L; stable ones are below 2 / L"
             )
         self._theta, self._nu = theta, nu
-        self._inclusion = inclusion / self.n_draws
+        self._inclusion = frozen(inclusion / self.n_draws)
         return kept.reshape(self.n_draws, self.dimension)
 
     def state(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from sparsebandits.checks import FloatArray, IntArray
 from sparsebandits.posteriors.blocked import blocked_sweep
 from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neighbours
 from sparsebandits.posteriors.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweeps
+from sparsebandits.posteriors.engine import TIED
 from sparsebandits.posteriors.inline_random import random_state
 from sparsebandits.priors import (
     BetaInclusion,
@@ -175,38 +176,39 @@ class Moves:
             size = np.maximum(np.abs(members.theta[~members.included]), 1e-100)
             variances[~members.included] = 1.0 / rng.wald(1.0 / (self._width * size), self._width**-2)
             variances = np.clip(variances, 1e-100, 1e100)
-        blocked_sweep(
-            members.theta,
-            members.included,
-            variances,
-            self._precisions(members),
-            rng.permutation(self.dimension),
-            sums.gram,
-            sums.moment,
-            self._slab_mean,
-            self._slab_variance,
-            self._scales(members),
-            self._log_odds,
-            np.zeros(len(members.theta)) if members.beta is None else logit(members.beta),
-            random_state(rng),
-        )
+        try:
+            blocked_sweep(
+                members.theta,
+                members.included,
+                variances,
+                self._precisions(members),
+                rng.permutation(self.dimension),
+                sums.gram,
+                sums.moment,
+                self._slab_mean,
+                self._slab_variance,
+                self._scales(members),
+                self._log_odds,
+                np.zeros(len(members.theta)) if members.beta is None else logit(members.beta),
+                random_state(rng),
+            )
+        except np.linalg.LinAlgError:
+            raise ArithmeticError(TIED) from None
 
     def hyperparameters(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Draw β given γ, V given γ and θ, and σ² given θ, where they are learnt."""
-        size = len(members.theta)
         if isinstance(self.prior.inclusion, BetaInclusion):
             count = members.included.sum(axis=1)
             members.beta = rng.beta(self.prior.inclusion.a + count, self.prior.inclusion.b + self.dimension - count)
         if isinstance(self.prior.slab_variance, InverseGammaSlab):
             apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
-            shape = self.prior.slab_variance.shape + members.included.sum(axis=1) / 2.0
-            scale = self.prior.slab_variance.scale + np.einsum("mj,mj->m", apart, apart) / 2.0
-            members.slab_variances = scale / rng.standard_gamma(shape)
+            squares = np.einsum("mj,mj->m", apart, apart)
+            members.slab_variances = self.prior.slab_variance.given(rng, members.included.sum(axis=1), squares)
         if isinstance(self.noise, InverseGammaNoise):
             misfit = sums.square - 2.0 * members.theta @ sums.moment
             misfit += np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta)
-            scale = self.noise.scale + np.maximum(misfit, 0.0) / 2.0
-            members.noise_variances = scale / rng.standard_gamma(self.noise.shape + sums.count / 2.0, size)
+            count = np.full(len(members.theta), sums.count)
+            members.noise_variances = self.noise.given(rng, count, np.maximum(misfit, 0.0))
 
     def inclusion(self, members: Ensemble) -> FloatArray:
         """Return P(γ_j = 1 | θ_j, β, V) of each member, shape ``(M, d)``."""
