@@ -115,7 +115,7 @@ def test_a_constant_column_has_no_coefficient(engine: str, value: float) -> None
     with_constant = np.insert(x, 3, value, axis=1)
     model = sb.SpikeSlabRegressor(engine=engine, random_state=0).fit(with_constant, y)
     assert (model.coef_[3], model.inclusion_[3]) == (0.0, 0.0)
-    assert next(row for row in model.summary().rows if row[0] == "3") == ("3", *[0.0] * 6)
+    assert str(next(row for row in model.summary().rows if row[0] == "3")) == str(("3", *[0.0] * 6))  # nor −0
     without = sb.SpikeSlabRegressor(sb.BetaInclusion(1.0, 9.0), engine=engine, random_state=0).fit(x, y)
     np.testing.assert_allclose(np.delete(model.inclusion_, 3), without.inclusion_, atol=0.1)
     mean, deviation = model.predict(with_constant, return_std=True)
@@ -152,4 +152,4 @@ def test_health_is_the_engines() -> None:
         with pytest.raises(NotFittedError):
             model.summary()
         assert model.fit(x, y).health() == model.posterior_.health()
-        assert model.health().startswith(words)
+        assert words in model.health()

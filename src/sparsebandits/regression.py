@@ -34,7 +34,8 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         the d features is expected to matter, and the data may say otherwise
     slab_variance : prior variance of the coefficients that matter, on the standardised scale
     spike : distribution of the others: ``PointMass()``, ``LaplaceSpike(scale)`` or ``GaussianSpike(variance)``
-    noise_variance : on the standardised scale, or an ``InverseGammaNoise``; by default learnt
+    noise_variance : on the standardised scale, or an ``InverseGammaNoise``; by default learnt, under
+        ``InverseGammaNoise(1, 0.5)``, which after n rows keeps it above about 1 / n of the target's variance
     engine : "particles" learns row by row and serves ``partial_fit``, "gibbs" runs chains
     n_draws : posterior draws
     random_state : the seed, as in scikit-learn: an integer for the same numbers on every run, or None
@@ -109,12 +110,12 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         P(included) and P(positive). Print the table, or take ``.to_pandas()``.
         """
         check_is_fitted(self)
-        table: Table = self.posterior_.summary(getattr(self, "feature_names_in_", None))
-        units = np.where(self._varies, self._target_scale / self._scale, 0.0).tolist()
+        table: Table = self.posterior_.summary(list(getattr(self, "feature_names_in_", ())) or None)
+        units = (self._target_scale / self._scale).tolist()
         rows: list[tuple[Any, ...]] = []
-        for (name, *coefficient, included, positive), unit in zip(table.rows, units, strict=True):
-            chances = (included, positive) if unit else (0.0, 0.0)
-            rows.append((name, *(unit * number for number in coefficient), *chances))
+        for (name, *numbers), unit, varies in zip(table.rows, units, self._varies, strict=True):
+            *coefficient, included, positive = numbers if varies else [0.0] * len(numbers)
+            rows.append((name, *(unit * number for number in coefficient), included, positive))
         rows.sort(key=lambda row: (-row[-2], -abs(row[1])))
         return Table(table.columns, rows)
 
