@@ -132,7 +132,7 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.slab_variance,
             spike=PointMass() if self.spike is None else self.spike,
         )
-        noise = InverseGammaNoise(1.0, 0.5) if self.noise_variance is None else self.noise_variance
+        noise = InverseGammaNoise(1.0, 0.05) if self.noise_variance is None else self.noise_variance
         seed = int(check_random_state(self.random_state).randint(2**31))
         posterior = ENGINES[self.engine](
             prior, d, noise, n_draws=self.n_draws, seed=seed

@@ -74,7 +74,7 @@ class Engine:
         ``names`` are those of the features, by default the columns of the DataFrame they came in. Print the table, or
         take ``.to_pandas()``.
         """
-        features = feature_names(names or self.feature_names, self.dimension)
+        features = feature_names(self.feature_names if names is None else names, self.dimension)
         draws = self.draws()
         columns = (*moments(draws.theta, draws.weights), self.inclusion(), draws.weights @ (draws.theta > 0))
         rows: list[tuple[Cell, ...]] = [
@@ -112,7 +112,7 @@ class Engine:
         coordinates = {
             "chain": np.arange(self.chains),
             "draw": np.arange(theta.shape[1]),
-            "feature": feature_names(names or self.feature_names, self.dimension),
+            "feature": feature_names(self.feature_names if names is None else names, self.dimension),
         }
         worth = draws.effective_sample_size
         return xarray.Dataset(variables, coordinates, {"engine": type(self).__name__, "effective_sample_size": worth})
