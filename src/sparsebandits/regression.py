@@ -35,7 +35,7 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     slab_variance : prior variance of the coefficients that matter, on the standardised scale
     spike : distribution of the others: ``PointMass()``, ``LaplaceSpike(scale)`` or ``GaussianSpike(variance)``
     noise_variance : on the standardised scale, or an ``InverseGammaNoise``; by default learnt, under
-        ``InverseGammaNoise(1, 0.5)``, which after n rows keeps it above about 1 / n of the target's variance
+        ``InverseGammaNoise(1, 0.05)``, which after n rows keeps it above about 0.1 / n of the target's variance
     engine : "particles" learns row by row and serves ``partial_fit``, "gibbs" runs chains
     n_draws : posterior draws
     random_state : the seed, as in scikit-learn: an integer for the same numbers on every run, or None

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sparsebandits as sb
@@ -52,6 +53,39 @@ def test_export(name: str) -> None:
     assert dataset["theta"].size == 60_000
     np.testing.assert_allclose(dataset["theta"].mean(("chain", "draw")), posterior.draws().mean(), atol=0.05)
     assert dataset["theta"].sel(feature="c").shape == dataset["theta"].shape[:2]
+
+
+@every_engine
+def test_columns_of_a_table_are_matched_by_name(name: str) -> None:
+    x, y = history(6, 40, seed=1)
+    frame = pd.DataFrame(x, columns=list("abcdef"))
+    one, other = ENGINES[name](), ENGINES[name]()
+    one.update(x[:20], y[:20])
+    one.update(x[20:], y[20:])
+    other.update(frame[:20], y[:20])
+    other.update(frame[20:][list("fedcba")], y[20:])
+    np.testing.assert_array_equal(one.mean(), other.mean())
+    assert [row["feature"] for row in other.summary().to_dicts()] == list("abcdef")
+    with pytest.raises(ValueError, match=r"x: expected the columns .* without .'a'. and with .'z'. besides"):
+        other.update(frame.rename(columns={"a": "z"}), y)
+    with pytest.raises(TypeError, match="x: expected numbers in every column, got others in 'b'"):
+        other.update(frame.assign(b="?"), y)
+    assert "observations" in repr(other)
+    assert "40 observations" in repr(other)
+
+
+def test_what_is_learnt_is_shown_and_exported() -> None:
+    prior = sb.SpikeSlab(sb.BetaInclusion(1.0, 3.0), sb.InverseGammaSlab(2.0, 1.0))
+    for make in (sb.Particles, sb.Gibbs):
+        posterior = make(prior, 6, sb.InverseGammaNoise(2.0, 3.0), 2000, seed=0)
+        posterior.update(*history(6, 60, seed=1))
+        rows = {row["hyperparameter"]: row for row in posterior.hyperparameters().to_dicts()}
+        assert set(rows) == {"inclusion", "slab_variance", "noise_variance"}
+        assert rows["noise_variance"]["mean"] == pytest.approx(posterior.noise_variance)
+        dataset = posterior.to_xarray()
+        assert dataset["noise_variance"].dims == ("chain", "draw")
+        assert float(dataset["noise_variance"].mean()) == pytest.approx(posterior.noise_variance, rel=0.05)
+        assert dataset.attrs["effective_sample_size"] == posterior.draws().effective_sample_size
 
 
 def test_health_in_words() -> None:

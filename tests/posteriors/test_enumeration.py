@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from scipy.special import betaln, logsumexp
+from scipy.special import betaln, gammaln, logsumexp
 
 import sparsebandits as sb
 from sparsebandits.checks import FloatArray
@@ -201,3 +201,30 @@ def test_what_it_does_not_serve() -> None:
             sb.Enumeration(prior, 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_size: a Gaussian spike needs every model"):
         sb.Enumeration(PRIORS["Gaussian spike"], 4, max_size=2)
+
+
+@pytest.mark.parametrize(("rows", "deviation"), [(20, 1.0), (4000, 1e-3), (10_000, 1e-2)])
+def test_noise_far_from_its_prior(rows: int, deviation: float) -> None:
+    """Without features the evidence of an inverse-gamma noise is closed form."""
+    y = deviation * np.random.default_rng(0).standard_normal(rows)
+    posterior = sb.Enumeration(sb.SpikeSlab(0.0, 1.0), 1, sb.InverseGammaNoise(0.5, 0.5))
+    posterior.update(np.ones((rows, 1)), y)
+    shape, scale = 0.5 + rows / 2, 0.5 + float(y @ y) / 2
+    expected = 0.5 * np.log(0.5) - gammaln(0.5) + gammaln(shape) - shape * np.log(scale) - rows / 2 * np.log(2 * np.pi)
+    assert posterior.log_evidence == pytest.approx(expected, abs=1e-4)
+    assert posterior.noise_variance == pytest.approx(scale / (shape - 1), rel=1e-4)
+
+
+def test_columns_that_are_copies_and_huge() -> None:
+    posterior = sb.Enumeration(sb.SpikeSlab(0.5, 1.0), 3, 1.0)
+    posterior.update(1e9 * np.repeat(np.random.default_rng(0).standard_normal((50, 1)), 3, axis=1), np.ones(50))
+    with pytest.raises(ArithmeticError, match="x: features so large"):
+        posterior.mean()
+
+
+def test_health_does_not_call_exact_what_is_not_certified() -> None:
+    posterior = sb.Enumeration(sb.SpikeSlab(0.3, 1.0), 12, 1.0, max_size=2)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((60, 12))
+    posterior.update(x, x[:, :4].sum(axis=1))
+    assert posterior.health().startswith("NOT certified")

@@ -83,6 +83,32 @@ def test_the_laplace_spike(block_every: int, monkeypatch: pytest.MonkeyPatch) ->
     assert (np.abs(theta[:, 0]) < 0.3).mean() == pytest.approx(expected["near zero"], abs=0.015)
 
 
+def test_burn_in_is_thrown_away_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a start far away, draws and noise variances are those of the last steps of a longer run."""
+    start = Moves.from_prior
+
+    def far(self: Moves, *given: object) -> object:
+        members = start(self, *given)  # type: ignore[arg-type]
+        members.theta += 1e3
+        members.included[:] = True
+        return members
+
+    monkeypatch.setattr(Moves, "from_prior", far)
+    prior = sb.SpikeSlab(0.5, 1.0, spike=sb.GaussianSpike(0.5))
+    x, y = history(6, 40, seed=1)
+    posterior = sb.Gibbs(prior, 6, sb.InverseGammaNoise(2.0, 2.0), n_draws=40, chains=4, burn_in=100, seed=0)
+    posterior.update(x, y)
+    assert np.abs(posterior.draws().theta).max() < 10
+    assert posterior.noise_variance < 10
+    longer = sb.Gibbs(prior, 6, sb.InverseGammaNoise(2.0, 2.0), n_draws=440, chains=4, burn_in=0, seed=0)
+    longer.update(x, y)
+    kept = longer.draws().theta.reshape(4, 110, 6)[:, 100:].reshape(40, 6)
+    np.testing.assert_array_equal(posterior.draws().theta, kept)
+    noise = longer.learnt()["noise_variance"].reshape(4, 110)[:, 100:]
+    assert posterior.noise_variance == noise.mean()
+    assert posterior.noise_variance != longer.noise_variance, "planted: the burn-in counted too"
+
+
 def test_r_hat_sees_chains_that_disagree() -> None:
     posterior = sb.Gibbs(sb.SpikeSlab(0.5, 1.0), 2, n_draws=400, seed=0)
     posterior.draws()

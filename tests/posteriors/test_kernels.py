@@ -261,7 +261,7 @@ def test_blocked_sweeps_leave_the_posterior(design: str, planted: bool) -> None:
 
 # The Laplace spike against quadrature, at d = 2
 
-SCALE, NOISE = 0.15, 1.0
+SCALE = 0.15
 
 
 def laplace_moments(gram: FloatArray, moment: FloatArray) -> dict[str, float]:
@@ -291,11 +291,13 @@ def laplace_moments(gram: FloatArray, moment: FloatArray) -> dict[str, float]:
     }
 
 
-def test_coordinate_sweeps_find_the_laplace_posterior() -> None:
+@pytest.mark.parametrize(("rows", "truth", "noise"), [(8, (0.8, 0.0), 1.0), (30, (0.9, -0.6), 0.3)])
+def test_coordinate_sweeps_find_the_laplace_posterior(rows: int, truth: tuple[float, float], noise: float) -> None:
+    """With weak data, and with data so strong that they pull past the spike, which are two branches of the kernel."""
     rng = np.random.default_rng(0)
-    x = rng.standard_normal((8, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
-    y = x @ np.array([0.8, 0.0]) + rng.standard_normal(8)
-    gram, moment = np.ascontiguousarray(x.T @ x / NOISE), x.T @ y / NOISE
+    x = rng.standard_normal((rows, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
+    y = x @ np.array(truth) + np.sqrt(noise) * rng.standard_normal(rows)
+    gram, moment = np.ascontiguousarray(x.T @ x / noise), x.T @ y / noise
     expected = laplace_moments(gram, moment)
 
     def found(scale: float) -> FloatArray:
@@ -312,6 +314,32 @@ def test_coordinate_sweeps_find_the_laplace_posterior() -> None:
 
     values = found(SCALE)
     assert_means_agree(values.mean(axis=0), np.array(list(expected.values())), values.std(axis=0) / np.sqrt(SIZE))
-    wrong = found(1.3 * SCALE)  # planted: a spike 30% too wide
+    wrong = found(2.0 * SCALE)  # planted: a spike twice too wide
     with pytest.raises(AssertionError, match="z-score"):
         assert_means_agree(wrong.mean(axis=0), np.array(list(expected.values())), wrong.std(axis=0) / np.sqrt(SIZE))
+
+
+def test_swaps_among_unequal_neighbours() -> None:
+    """At d = 9 coordinates have different numbers of neighbours, which the acceptance of a swap has to correct for."""
+    d, rng = 9, np.random.default_rng(3)
+    x = rng.standard_normal((14, 1)) * np.array([1, 1, 1, 1, 1, 1, 0, 0, 0]) + 0.3 * rng.standard_normal((14, d))
+    y = 0.8 * x[:, 0] + rng.standard_normal(14)
+    posterior = sb.Enumeration(sb.SpikeSlab(0.2, 0.7), d, 1.0)
+    posterior.update(x, y)
+    gram = np.ascontiguousarray(posterior.evidence.gram)
+    neighbours = correlated_neighbours(gram)
+    degrees = (neighbours >= 0).sum(axis=1)
+    assert len(set(degrees.tolist())) > 1
+    for j in range(d):
+        assert all(j in neighbours[i] for i in neighbours[j, : degrees[j]]), "a swap can be undone"
+    theta = posterior.sample(np.random.default_rng(0), SIZE)
+    for seed in range(4):
+        models, counts = np.unique(theta != 0, axis=0, return_counts=True)
+        moved = np.empty_like(theta)
+        collapsed_sweep(
+            models, counts, np.ones(len(models)), np.arange(d), 12, neighbours, gram, posterior.evidence.moment,
+            np.zeros(d), np.full(d, 0.7), np.ones(len(models)), np.full(d, np.log(0.25)), np.zeros(d), moved,
+            state(seed),
+        )  # fmt: skip
+        theta = moved
+    check_moments(theta, posterior)

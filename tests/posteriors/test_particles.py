@@ -162,6 +162,43 @@ def test_a_restored_engine_continues_bit_for_bit(kind: str) -> None:
     assert first.log_evidence == second.log_evidence
 
 
+def test_a_vague_prior_of_the_noise() -> None:
+    """Some draws of it are beyond all bounds, which must not leave the particles without weights."""
+    prior, noise = sb.SpikeSlab(0.5, 1.0), sb.InverseGammaNoise(0.01, 0.01)
+    posterior, truth = sb.Particles(prior, 3, noise, seed=0), sb.Enumeration(prior, 3, noise)
+    for x, y in ((np.array([1.0, 0.0, 0.0]), 1.0), (np.array([0.0, 1.0, 1.0]), -0.5), (np.ones(3), 0.7)):
+        posterior.update(x, y)
+        truth.update(x, y)
+    assert np.abs(posterior.inclusion() - truth.inclusion()).max() < 0.03
+
+
+@pytest.mark.parametrize("y", [1e3, 1e6])
+def test_a_reward_beyond_belief_costs_a_bounded_number_of_moves(y: float) -> None:
+    prior = sb.SpikeSlab(0.5, 1.0)
+    posterior, truth = sb.Particles(prior, 3, 1.0, n_draws=2000, seed=0), sb.Enumeration(prior, 3, 1.0)
+    for engine in (posterior, truth):
+        engine.update([1.0, 0.5, 0.0], y)
+    np.testing.assert_allclose(posterior.mean()[:2], truth.mean()[:2], rtol=0.01)
+    assert posterior.draws().effective_sample_size > 900
+
+
+def test_a_learnt_slab_variance_is_learnt() -> None:
+    """Coefficients a hundred times larger than expected: V follows, and the interval of V has it."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 8))
+    y = x @ np.array([100.0, -150.0, 120.0, 80.0, 0, 0, 0, 0]) + rng.standard_normal(200)
+    posterior = sb.Particles(sb.SpikeSlab(sb.BetaInclusion(1.0, 1.0), sb.InverseGammaSlab(2.0, 2.0)), 8, 1.0, seed=0)
+    posterior.update(x, y)
+    found = {str(row["hyperparameter"]): row for row in posterior.hyperparameters().to_dicts()}
+    assert set(found) == {"inclusion", "slab_variance"}
+    low, high = found["slab_variance"]["2.5%"], found["slab_variance"]["97.5%"]
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    assert low < 13_000 < high
+    assert (posterior.inclusion()[:4] > 0.99).all()
+    assert (posterior.inclusion()[4:] < 0.3).all()
+
+
 def test_weights() -> None:
     weights = Weights.of(np.log([1.0, 3.0]) - 1e5)
     np.testing.assert_allclose(weights.normalised, [0.25, 0.75])
