@@ -115,7 +115,7 @@ MAKERS: dict[str, Maker] = {
         problem,
         prior=true_prior(instance, inclusion=sb.BetaInclusion(1.0, problem.actions.shape[1] / 5.0 - 1.0)),
     ),
-    "SparseIDS, noise learnt": variant(noise_variance=sb.InverseGammaNoise(2.0, 2.0)),
+    "SparseIDS, noise learnt": variant(noise_variance=sb.InverseGammaNoise(1.0, 0.1)),
     "SparseIDS, slab learnt": learnt(slab_variance=sb.InverseGammaSlab(2.0, 0.4)),
     "SparseIDS(actions)": lambda instance, problem: sb.SparseIDS(problem.actions, seed=problem.seed),
     "SparseTS": sparse_ts,
@@ -139,7 +139,7 @@ SETTINGS: dict[str, Setting] = {
     "d = 100": Setting(100, 10, 500, ("SparseIDS", "SparseTS", *DENSE, "SparseIDS, randomised", "SparseIDS(actions)")),
     "d = 10": Setting(10, 2, 1000, ("SparseIDS", "SparseIDS, enumeration")),
     "d = 40, rewards 100 times larger": Setting(40, 4, 500, ("SparseIDS(actions)",), 100.0),
-    "d = 40, rewards 100 times smaller": Setting(40, 4, 500, ("SparseIDS(actions)",), 0.01),
+    "d = 40, rewards 10 times smaller": Setting(40, 4, 500, ("SparseIDS(actions)",), 0.1),
 }
 
 

@@ -49,13 +49,30 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
 ) -> None:
     """Compare the policies on random sparse problems: a table, and a plot of regret over time."""
-    from sparsebandits import Experiment, GaussianActions, LinearIDS, LinTS, LinUCB
+    from sparsebandits import (
+        Experiment,
+        GaussianActions,
+        LinearIDS,
+        LinTS,
+        LinUCB,
+        SparseIDS,
+        SparseTS,
+        SpikeSlab,
+        maker,
+    )
     from sparsebandits.experiments.progress import shown_progress
 
     environment = GaussianActions(dimension, sparsity, n_actions=actions)
+    prior = SpikeSlab(sparsity / dimension, 1 / sparsity)
     experiment = Experiment(
         environment,
-        {"LinearIDS": LinearIDS, "LinTS": LinTS, "LinUCB": LinUCB},
+        {
+            "SparseIDS": maker(SparseIDS, prior=prior),
+            "SparseTS": maker(SparseTS, prior=prior),
+            "LinearIDS": LinearIDS,
+            "LinTS": LinTS,
+            "LinUCB": LinUCB,
+        },
         horizon,
         trials,
         seed,

@@ -134,11 +134,15 @@ class InverseGammaNoise(InverseGamma):
     """
 
 
+@dataclass(frozen=True)
 class InverseGammaSlab(InverseGamma):
     """V ~ inverse gamma(shape, scale): how large the coefficients that matter are is not known, but learnt.
 
-    One V for all coordinates, so that a few large coefficients say how large the others may be.
+    One V for all coordinates, so that a few large coefficients say how large the others may be. With ``of_noise`` the
+    slab is N(m, σ²V), as in the paper: then the prior fits rewards of any unit.
     """
+
+    of_noise: bool = False
 
 
 Noise: TypeAlias = float | InverseGammaNoise
@@ -236,7 +240,7 @@ class SpikeSlab:
     def inclusion_given(self, theta: FloatArray, beta: Any = None, slab_variance: Any = None) -> FloatArray:
         """Return P(γ_j = 1 | θ_j, β, V), the paper's ν, for θ of shape ``(M, d)``.
 
-        ``beta`` and ``slab_variance`` are one a row where they are learnt.
+        ``beta`` and the variance ``slab_variance`` of the slab are one a row where they are learnt.
         """
         inclusion = self.inclusions(theta.shape[-1]) if beta is None else np.asarray(beta)[:, np.newaxis]
         if isinstance(self.spike, PointMass):

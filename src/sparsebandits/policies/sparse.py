@@ -41,16 +41,19 @@ def default_prior(features: FloatArray) -> SpikeSlab:
     """Return a prior that learns how many features matter, and how much they do.
 
     A feature matters with probability β ~ Beta(1, d/5 − 1), about five of them are expected to; the variance of their
-    coefficients is inverse gamma, around where five of them give rewards of size one.
+    coefficients is inverse gamma, around where five of them move rewards as much as the noise does.
     """
     dimension = features.shape[1]
     few = min(EXPECTED_FEATURES, dimension / 2)
     size = float(np.mean(features * features)) or 1.0
-    return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), InverseGammaSlab(2.0, 2.0 / (few * size)))
+    return SpikeSlab(
+        BetaInclusion(1.0, dimension / few - 1.0), InverseGammaSlab(2.0, 2.0 / (few * size), of_noise=True)
+    )
 
 
-DEFAULT_NOISE = InverseGammaNoise(2.0, 2.0)
-"""Of who does not know the noise: of the order of one, and quick to learn otherwise."""
+DEFAULT_NOISE = InverseGammaNoise(1.0, 0.1)
+"""Of who does not know the noise variance. After n rewards it is learnt down to about 0.2 / n, and up to any size; so
+rewards much smaller than one are better scaled up."""
 
 
 def sparse_posterior(

@@ -16,7 +16,7 @@ from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
-from sparsebandits.posteriors.moves import Moves, Sums
+from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
 from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
@@ -128,6 +128,7 @@ class Gibbs(Engine):
         steps = self.burn_in + self.n_draws // self.chains
         theta = np.empty((self.chains, steps, self.dimension))
         learnt = {name: np.empty((self.chains, steps)) for name in members.learnt()}
+        included = np.zeros(self.dimension)
         step = 0
         while step < steps:
             last = step
@@ -144,14 +145,20 @@ class Gibbs(Engine):
             theta[:, last] = members.theta
             for name, values in members.learnt().items():
                 learnt[name][:, last] = values
+            if last >= self.burn_in:
+                included += self._included(members, theta[:, max(step, self.burn_in) : last + 1])
             step = last + 1
         theta = theta[:, self.burn_in :]
         learnt = {name: values[:, self.burn_in :] for name, values in learnt.items()}
-        beta, slab = (learnt.get(name, [None] * self.chains) for name in ("inclusion", "slab_variance"))
-        chains = [self.prior.inclusion_given(theta[c], beta[c], slab[c]).mean(axis=0) for c in range(self.chains)]
-        self._inclusion = frozen(np.mean(chains, axis=0))
+        self._inclusion = frozen(included / (steps - self.burn_in))
         self._learnt = {name: values.reshape(-1) for name, values in learnt.items()}
         return theta
+
+    def _included(self, members: Ensemble, theta: FloatArray) -> FloatArray:
+        """Return P(γ_j = 1 | θ), summed over some steps ``(chains, ·, d)`` and averaged over chains."""
+        if self._moves.learn:
+            return np.asarray(self._moves.inclusion(members).mean(axis=0))
+        return np.asarray(self.prior.inclusion_given(theta.reshape(-1, self.dimension)).sum(axis=0) / self.chains)
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""

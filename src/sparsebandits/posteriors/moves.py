@@ -76,6 +76,7 @@ class Moves:
         self.dimension = dimension
         self.noise = noise
         self._slab_mean, self._slab_variance = prior.slab(dimension)
+        self._of_noise = isinstance(prior.slab_variance, InverseGammaSlab) and prior.slab_variance.of_noise
         self._log_odds = np.zeros(dimension)
         self._size_log_odds = np.zeros(dimension)
         if isinstance(prior.inclusion, BetaInclusion):
@@ -109,7 +110,13 @@ class Moves:
         """Return draws from the prior."""
         drawn = self.prior.sample(rng, size, self.dimension)
         noise = self.noise.sample(rng, size) if isinstance(self.noise, InverseGammaNoise) else None
-        return Ensemble(**vars(drawn), noise_variances=noise)
+        members = Ensemble(**vars(drawn), noise_variances=noise)
+        if self._of_noise:
+            wide = self._slab_mean + np.sqrt(self._variances(members))[:, np.newaxis] * (
+                members.theta - self._slab_mean
+            )
+            members.theta = np.where(members.included, wide, members.theta)
+        return members
 
     def coordinates(self, members: Ensemble, sums: Sums, rng: Generator, passed: FloatArray | None = None) -> None:
         """Sweep over the coordinates of θ, in place; before that as often as ``passed``, (M, ·, d), has room for."""
@@ -200,19 +207,24 @@ class Moves:
         if isinstance(self.prior.inclusion, BetaInclusion):
             count = members.included.sum(axis=1)
             members.beta = rng.beta(self.prior.inclusion.a + count, self.prior.inclusion.b + self.dimension - count)
-        if isinstance(self.prior.slab_variance, InverseGammaSlab):
-            apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
-            squares = np.einsum("mj,mj->m", apart, apart)
-            members.slab_variances = self.prior.slab_variance.given(rng, members.included.sum(axis=1), squares)
+        slab, among_slab = self.prior.slab_variance, members.included.sum(axis=1)
+        apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
+        squares = np.einsum("mj,mj->m", apart, apart)
+        if isinstance(slab, InverseGammaSlab):
+            scaled = squares / self._variances(members) if self._of_noise else squares
+            members.slab_variances = slab.given(rng, among_slab, scaled)
         if isinstance(self.noise, InverseGammaNoise):
             misfit = sums.square - 2.0 * members.theta @ sums.moment
             misfit += np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta)
-            count = np.full(len(members.theta), sums.count)
-            members.noise_variances = self.noise.given(rng, count, np.maximum(misfit, 0.0))
+            count, total = np.full(len(members.theta), sums.count), np.maximum(misfit, 0.0)
+            if self._of_noise and members.slab_variances is not None:  # the slab has seen this variance too
+                count, total = count + among_slab, total + squares / members.slab_variances
+            members.noise_variances = self.noise.given(rng, count, total)
 
     def inclusion(self, members: Ensemble) -> FloatArray:
         """Return P(γ_j = 1 | θ_j, β, V) of each member, shape ``(M, d)``."""
-        return self.prior.inclusion_given(members.theta, members.beta, members.slab_variances)
+        scales = None if members.slab_variances is None else self._scales(members)
+        return self.prior.inclusion_given(members.theta, members.beta, scales)
 
     def _neighbours_of(self, gram: FloatArray) -> IntArray:
         if self._neighbours is None or self._neighbours[0] is not gram:
@@ -220,8 +232,15 @@ class Moves:
         return self._neighbours[1]
 
     def _scales(self, members: Ensemble) -> FloatArray:
-        return np.ones(len(members.theta)) if members.slab_variances is None else members.slab_variances
+        """Return the factor on the slab's variance of each member."""
+        if members.slab_variances is None:
+            return np.ones(len(members.theta))
+        return members.slab_variances * self._variances(members) if self._of_noise else members.slab_variances
+
+    def _variances(self, members: Ensemble) -> FloatArray:
+        """Return the noise variance of each member."""
+        variances = self.noise if members.noise_variances is None else members.noise_variances
+        return np.broadcast_to(np.asarray(variances, dtype=np.float64), len(members.theta))
 
     def _precisions(self, members: Ensemble) -> FloatArray:
-        variances = self.noise if members.noise_variances is None else members.noise_variances
-        return np.broadcast_to(1.0 / np.asarray(variances, dtype=np.float64), len(members.theta)).copy()
+        return 1.0 / self._variances(members)

@@ -1,0 +1,217 @@
+"""SparseIDS and SparseTS: the paper's algorithm written out, noise that differs by action, defaults, diagnostics."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sparsebandits as sb
+from sparsebandits.checks import FloatArray
+from sparsebandits.policies.policy import ENGINE_STREAM
+from sparsebandits.policies.sparse import default_prior
+from sparsebandits.randomness import child
+from tests.policies.table import play, some_actions
+from tests.statistical import assert_means_agree
+
+ACTIONS = sb.GaussianActions(6, 2, n_actions=15).sample(0).actions
+
+
+def algorithms_2_and_3(theta: FloatArray, actions: FloatArray) -> int:
+    """Choose as printed in the paper, in plain loops over draws and actions."""
+    best = [int(np.argmax([a @ draw for a in actions])) for draw in theta]
+    mean = theta.mean(axis=0)
+    value = np.mean([actions[b] @ draw for b, draw in zip(best, theta, strict=True)])
+    ratios = []
+    for a in actions:
+        gain = 0.0
+        for optimal in set(best):
+            mine = [draw for b, draw in zip(best, theta, strict=True) if b == optimal]
+            gain += len(mine) / len(theta) * (a @ np.mean(mine, axis=0) - a @ mean) ** 2
+        ratios.append((value - a @ mean) ** 2 / gain)
+    return int(np.argmin(ratios))
+
+
+def test_langevin_and_deterministic_selection_are_the_papers_algorithm() -> None:
+    prior = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.05, lambda1=0.5, noise_variance=1.0)
+    policy = sb.SparseIDS(ACTIONS, prior, 1.0, engine="langevin", n_draws=200, seed=4)
+    sampler = sb.Langevin(prior, 6, 1.0, 200, seed=child(4, ENGINE_STREAM))  # Algorithm 1, one chain
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        decision = policy.ask()
+        assert decision.action == algorithms_2_and_3(sampler.draws().theta, ACTIONS)
+        assert decision.probability == 1.0
+        reward = float(rng.standard_normal())
+        policy.tell(decision, reward)
+        sampler.update(ACTIONS[decision.action], reward)
+
+
+def test_thompson_sampling_plays_a_particle_and_says_how_likely_that_was() -> None:
+    policy = sb.SparseTS(ACTIONS, sb.SpikeSlab(0.3, 0.5), 1.0, n_draws=2000, seed=0)
+    policy.tell(policy.ask(), 0.5)
+    decisions = [policy.ask() for _ in range(2000)]
+    played = np.bincount([d.action for d in decisions], minlength=len(ACTIONS)) / 2000
+    said = np.zeros(len(ACTIONS))
+    for d in decisions:
+        assert d.probability_draws is None
+        said[d.action] = d.probability
+    often = said > 0.005
+    assert often.sum() > 2
+    assert_means_agree(played[often], said[often], np.sqrt(said[often] * (1 - said[often]) / 2000))
+    with pytest.raises(AssertionError, match="z-score"):  # planted: probabilities a third too large
+        assert_means_agree(played[often], 1.34 * said[often], np.sqrt(said[often] / 2000))
+
+
+# Noise that differs from action to action
+
+NOISES = np.linspace(0.2, 4.0, len(ACTIONS))
+
+
+def test_noise_of_each_action_enters_the_likelihood() -> None:
+    prior = sb.SpikeSlab(0.3, 0.5)
+    policy = sb.SparseIDS(ACTIONS, prior, NOISES, engine="enumeration", n_draws=500, seed=0)
+    rng, told = np.random.default_rng(0), []
+    for _ in range(25):
+        decision = policy.ask()
+        assert decision.noise_variance == NOISES[decision.action]
+        told.append((decision.action, float(rng.standard_normal())))
+        policy.tell(decision, told[-1][1])
+    # The posterior of a Gaussian prior with weights, model by model: compare the mean with weighted least squares.
+    weights = 1 / NOISES[[a for a, _ in told]]
+    x, y = ACTIONS[[a for a, _ in told]], np.array([r for _, r in told])
+    full = sb.Enumeration(sb.SpikeSlab(1.0, 0.5), 6, 1.0)
+    full.update(x * np.sqrt(weights)[:, np.newaxis], y * np.sqrt(weights))
+    expected = np.linalg.solve((x * weights[:, np.newaxis]).T @ x + np.eye(6) / 0.5, x.T @ (weights * y))
+    np.testing.assert_allclose(full.mean(), expected, atol=1e-10)
+    sparse = sb.Enumeration(prior, 6, 1.0)
+    sparse.update(x * np.sqrt(weights)[:, np.newaxis], y * np.sqrt(weights))
+    np.testing.assert_allclose(policy.posterior.mean(), sparse.mean(), atol=1e-10)
+
+
+@pytest.mark.parametrize("gain", ["variance", "mutual-information"])
+def test_noise_of_each_action_enters_the_gain(gain: str) -> None:
+    """Two actions alike but for their noise: the quieter one tells more."""
+    actions = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    given: dict[str, Any] = {"prior": sb.SpikeSlab(0.5, 1.0), "gain": gain, "n_draws": 500, "seed": 0}
+    decision = sb.SparseIDS(actions, noise_variance=[4.0, 0.25, 1.0], **given).ask()
+    reasons = decision.reasons
+    gains = dict(zip(reasons.candidates.tolist(), reasons.columns["information gain"].tolist(), strict=True))
+    assert gains[1] > 2 * gains[0]
+    if gain == "variance":
+        assert gains[1] == pytest.approx(16 * gains[0])
+
+
+def test_noise_of_actions_that_change() -> None:
+    policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), NOISES, n_draws=100, seed=0)
+    with pytest.raises(ValueError, match="noise_variance: expected a number a row of actions, as for the policy's own"):
+        policy.ask(ACTIONS[:4])
+    with pytest.raises(ValueError, match="noise_variance: expected together with actions"):
+        policy.ask(noise_variance=NOISES)
+    with pytest.raises(ValueError, match=r"noise_variance: expected shape \(4,\)"):
+        policy.ask(ACTIONS[:4], NOISES)
+    decision = policy.ask(ACTIONS[:4], [1.0, 2.0, 3.0, 4.0])
+    assert decision.noise_variance == decision.action + 1.0
+    common = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), 1.0, n_draws=100, seed=0)
+    with pytest.raises(ValueError, match="noise_variance: expected none"):
+        common.ask(ACTIONS[:4], NOISES[:4])
+    with pytest.raises(ValueError, match="noise_variance: expected a positive number"):
+        sb.SparseIDS(ACTIONS, noise_variance=-NOISES)
+
+
+def test_noise_of_each_action_survives_a_save(tmp_path: Any) -> None:
+    policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), NOISES, n_draws=100, seed=0)
+    pending = policy.ask()
+    policy.save(tmp_path / "policy")
+    loaded = sb.load(tmp_path / "policy")
+    for one in (policy, loaded):
+        one.tell(pending.id, 1.0)
+    assert play(policy, 10) == play(loaded, 10)
+
+
+# Who knows nothing
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 1e3])
+def test_nothing_has_to_be_known(scale: float) -> None:
+    """Neither sparsity nor noise nor the size of rewards: a good action is found, and the size of the noise."""
+    instance = sb.GaussianActions(20, 2, n_actions=60, noise_variance=0.2).sample(5)
+    policy = sb.SparseIDS(instance.actions, n_draws=2000, seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        decision = policy.ask()
+        noise = np.sqrt(0.2) * rng.standard_normal()
+        policy.tell(decision, scale * (float(instance.means[decision.action]) + noise))
+    inclusion = policy.posterior.inclusion()
+    assert inclusion[np.abs(instance.theta).argmax()] > 2 * inclusion[instance.theta == 0].mean()
+    assert instance.gaps[decision.action] < 0.1 * np.ptp(instance.means)
+    found = policy.posterior.hyperparameters()
+    assert [row[0] for row in found.rows] == ["inclusion", "slab_variance", "noise_variance"]
+    assert policy.posterior.noise_variance == pytest.approx(0.2 * scale**2, rel=0.8)
+
+
+def test_the_default_prior_follows_the_scale_of_the_actions() -> None:
+    one, other = default_prior(ACTIONS), default_prior(10 * ACTIONS)
+    assert one.slab_variance.scale == pytest.approx(100 * other.slab_variance.scale)
+    assert default_prior(np.zeros((3, 1))).inclusion.mean == pytest.approx(0.5)
+
+
+# What it says of itself
+
+
+def test_diagnostics_are_recorded() -> None:
+    instance = sb.GaussianActions(6, 2, n_actions=15).sample(0)
+    make = sb.maker(sb.SparseIDS, prior=sb.SpikeSlab(0.3, 0.5), n_draws=500, selection="randomised")
+    trace = sb.simulate(make, instance, 30, seed=0, record=True)
+    assert set(trace.recorded) == {
+        "expected regret", "information gain", "ratio", "P(optimal)", "first candidate", "second candidate",
+        "probability of the second", "ratio minimised", "entropy of the optimal action (nats)", "effective draws",
+    }  # fmt: skip
+    regret, gain = trace.recorded["expected regret"], trace.recorded["information gain"]
+    np.testing.assert_allclose(trace.recorded["ratio"], regret**2 / gain)
+    assert (trace.recorded["ratio minimised"] <= trace.recorded["ratio"] * (1 + 1e-9)).all()
+    chosen = np.where(
+        trace.actions == trace.recorded["first candidate"],
+        1 - trace.recorded["probability of the second"],
+        trace.recorded["probability of the second"],
+    )
+    np.testing.assert_allclose(trace.probabilities, chosen)
+    assert trace.recorded["entropy of the optimal action (nats)"][0] <= np.log(15)
+    assert sb.simulate(make, instance, 5, seed=0).recorded == {}
+
+
+def test_explanations_name_features_and_the_coin() -> None:
+    frame = pd.DataFrame(some_actions(8, 3), columns=["price", "size", "age"], index=list("abcdefgh"))
+    policy = sb.SparseIDS(frame, sb.SpikeSlab(0.5, 1.0), 0.1, n_draws=500, selection="randomised", seed=1)
+    coins = 0
+    for _ in range(20):
+        decision = policy.ask()
+        text = str(policy.explain(decision))
+        mixture = decision.reasons.mixture
+        assert mixture is not None
+        if mixture.first != mixture.second:
+            assert f"A coin decided: action {'abcdefgh'[mixture.first]} with probability" in text
+            coins += 1
+        policy.tell(decision, 3.0 * float(decision.features[0]))
+    assert coins > 0
+    last = str(policy.explain(policy.ask()))
+    assert "largest parts of its expected reward" in last
+    assert "from price" in last
+    assert [row["feature"] for row in policy.posterior.summary().to_dicts()] == ["price", "size", "age"]
+    parts = decision.reasons.contributions
+    np.testing.assert_allclose(np.abs(parts), np.sort(np.abs(parts))[::-1])
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ValueError, match="engine: expected one of 'particles'"):
+        sb.SparseIDS(ACTIONS, engine="nuts")
+    with pytest.raises(TypeError, match="engine_options: particles does not take them"):
+        sb.SparseIDS(ACTIONS, engine_options={"chains": 3})
+    with pytest.raises(TypeError, match="engine_options: expected a mapping"):
+        sb.SparseTS(ACTIONS, engine_options=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="prior: expected a SpikeSlab, got GaussianPrior"):
+        sb.SparseIDS(ACTIONS, prior=sb.GaussianPrior())  # type: ignore[arg-type]
+    prior = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.05, lambda1=0.5, noise_variance=1.0)
+    with pytest.raises(TypeError, match="noise_variance: Langevin needs a known one"):
+        sb.SparseIDS(ACTIONS, prior, engine="langevin")
+    with pytest.raises(ValueError, match="selection: expected one of"):
+        sb.SparseIDS(ACTIONS, selection="greedy")
