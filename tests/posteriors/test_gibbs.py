@@ -9,6 +9,7 @@ from sparsebandits.posteriors import gibbs
 from sparsebandits.posteriors.moves import Moves
 from tests.posteriors.test_kernels import BETA, DESIGNS, SLAB_MEAN, SLAB_VARIANCE, D, laplace_moments
 from tests.posteriors.test_particles import PRIORS, history
+from tests.statistical import assert_means_agree
 
 DRAWS = 20_000
 
@@ -107,6 +108,20 @@ def test_burn_in_is_thrown_away_and_nothing_else(monkeypatch: pytest.MonkeyPatch
     noise = longer.learnt()["noise_variance"].reshape(4, 110)[:, 100:]
     assert posterior.noise_variance == noise.mean()
     assert posterior.noise_variance != longer.noise_variance, "planted: the burn-in counted too"
+
+
+def test_chains_that_share_work_stay_alike() -> None:
+    """Whichever chain of those with one model is drawn first: none has fewer inclusions than the others."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50, 8))
+    y = x @ np.array([1.0, 0, 0, -0.5, 0, 0, 0, 0]) + 0.5 * rng.standard_normal(50)
+    posterior = sb.Gibbs(sb.SpikeSlab(0.25, 1.0), 8, 0.25, seed=0)
+    posterior.update(x, y)
+    assert posterior.r_hat().max() < 1.005
+    shares = (posterior.draws().theta != 0).reshape(4, -1, 8).mean(axis=1)
+    p = posterior.inclusion()
+    free = (p > 0.005) & (p < 0.995)
+    assert_means_agree(shares[:, free], np.tile(p[free], (4, 1)), np.sqrt(2 * p[free] * (1 - p[free]) / 2500))
 
 
 def test_r_hat_sees_chains_that_disagree() -> None:

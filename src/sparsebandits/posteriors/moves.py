@@ -149,7 +149,10 @@ class Moves:
         if members.noise_variances is None and members.slab_variances is None:
             address = rng.integers(0, 2**64, size=self.dimension, dtype=np.uint64)
             hashes = members.included @ address  # equal for equal models, and for others with probability 2^-64
-            order = np.argsort(hashes, kind="stable")
+            # Of members with one model, the kernel returns those that stayed before those that left: in random order
+            # none of them is more likely to be the one or the other, so that chains stay alike.
+            order = rng.permutation(size)
+            order = order[np.argsort(hashes[order], kind="stable")]
             starts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order[0]]))
             first, counts = order[starts], np.diff(starts, append=size)
         theta = np.empty((size, self.dimension))
