@@ -168,29 +168,33 @@ def growing(curves: Any) -> float:
 
 
 def report(lines: list[dict[str, Any]], trials: int) -> None:
+    """Print a table a setting; each policy is paired with the first on the trials that both have played."""
     for name, setting in SETTINGS.items():
-        found = {
-            p: {x["trial"]: x for x in lines if (x["setting"], x["policy"]) == (name, p)} for p in setting.policies
-        }
-        shared = sorted(set.intersection(*(set(f) for f in found.values())) & set(range(trials)))
-        if not shared:
-            continue
-        curves = {p: np.array([found[p][t]["curve"] for t in shared]) for p in setting.policies}
-        rows, base = [], curves[setting.policies[0]][:, -1]
-        for policy in sorted(curves, key=lambda p: float(curves[p][:, -1].mean())):
-            final = curves[policy][:, -1]
+        found: dict[str, dict[int, dict[str, Any]]] = {policy: {} for policy in setting.policies}
+        for line in lines:
+            if line["setting"] == name and line["policy"] in found and line["trial"] < trials:
+                found[line["policy"]][line["trial"]] = line
+        first, rows = setting.policies[0], []
+        for policy, played in found.items():
+            shared = sorted(set(played) & set(found[first]))
+            if not shared:
+                continue
+            curves = np.array([played[t]["curve"] for t in shared])
+            final, base = curves[:, -1], np.array([found[first][t]["curve"][-1] for t in shared])
+            ratio, apart = float(base.mean() / final.mean()), (float("nan"), float("nan"))
+            if policy != first:
+                low, high = mean_interval(base - final)
+                apart = float(low), float(high)
             low, high = mean_interval(final)
-            less, more = mean_interval(base - final) if policy != setting.policies[0] else (np.nan, np.nan)
-            ratio = float(base.mean() / final.mean())
-            ms = float(np.mean([found[policy][t]["ms"] for t in shared]))
-            wins = f"{np.count_nonzero(base < final)}"
-            interval, apart = (float(low), float(high)), (float(less), float(more))
-            share = 100 * growing(curves[policy])
-            rows.append((policy, float(final.mean()), *interval, ratio, *apart, wins, share, ms))
-        first = setting.policies[0]
-        print(f"\n{name}, s = {setting.sparsity}, {setting.horizon} rounds, {len(shared)} trials\n")
-        titles = ("policy", "regret", "from", "to", f"{first} / it", "difference from", "to", "wins", "% growing", "ms")
-        print(Table(titles, rows))
+            ms = float(np.mean([played[t]["ms"] for t in shared]))
+            share = 100 * growing(curves)
+            wins = int(np.count_nonzero(base < final))
+            interval = float(final.mean()), float(low), float(high)
+            rows.append((policy, len(shared), *interval, ratio, *apart, wins, share, ms))
+        rows.sort(key=lambda row: float(row[2]))
+        print(f"\n{name}, s = {setting.sparsity}, {setting.horizon} rounds\n")
+        titles = ("policy", "trials", "regret", "from", "to", f"{first} / it", "difference from", "to", "wins")
+        print(Table((*titles, "% growing", "ms"), rows))
 
 
 def main() -> None:
