@@ -207,22 +207,27 @@ class Moves:
 
     def hyperparameters(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Draw β given γ, V given γ and θ, and σ² given θ, where they are learnt."""
-        if isinstance(self.prior.inclusion, BetaInclusion):
+        beta, slab, noise = self.prior.inclusion, self.prior.slab_variance, self.noise
+        if isinstance(beta, BetaInclusion):
             count = members.included.sum(axis=1)
-            members.beta = rng.beta(self.prior.inclusion.a + count, self.prior.inclusion.b + self.dimension - count)
-        slab, among_slab = self.prior.slab_variance, members.included.sum(axis=1)
-        apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
-        squares = np.einsum("mj,mj->m", apart, apart)
+            members.beta = rng.beta(beta.a + count, beta.b + self.dimension - count)
         if isinstance(slab, InverseGammaSlab):
-            scaled = squares / self._variances(members) if self._of_noise else squares
-            members.slab_variances = slab.given(rng, among_slab, scaled)
-        if isinstance(self.noise, InverseGammaNoise):
+            count, squares = self._slab_sums(members)
+            scaled = squares / self._variances(members) if slab.of_noise else squares
+            members.slab_variances = slab.given(rng, count, scaled)
+        if isinstance(noise, InverseGammaNoise):
             misfit = sums.square - 2.0 * members.theta @ sums.moment
             misfit += np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta)
             count, total = np.full(len(members.theta), sums.count), np.maximum(misfit, 0.0)
             if self._of_noise and members.slab_variances is not None:  # the slab has seen this variance too
-                count, total = count + among_slab, total + squares / members.slab_variances
-            members.noise_variances = self.noise.given(rng, count, total)
+                among, squares = self._slab_sums(members)
+                count, total = count + among, total + squares / members.slab_variances
+            members.noise_variances = noise.given(rng, count, total)
+
+    def _slab_sums(self, members: Ensemble) -> tuple[FloatArray, FloatArray]:
+        """Return how many coordinates of each member are in the slab, and Σ(θ_j − m_j)² over them."""
+        apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
+        return members.included.sum(axis=1).astype(np.float64), np.einsum("mj,mj->m", apart, apart)
 
     def inclusion(self, members: Ensemble) -> FloatArray:
         """Return P(γ_j = 1 | θ_j, β, V) of each member, shape ``(M, d)``."""
