@@ -34,10 +34,19 @@ def test_demo(tmp_path: Path) -> None:
         "--workers", "2", "--out", str(tmp_path / "new"),
     )  # fmt: skip
     assert answer.returncode == 0, answer.stderr
-    for word in ("LinTS", "LinUCB", "LinearIDS", "95% from", "seconds a decision", "regret.png"):
+    for word in (
+        "SparseIDS",
+        "SparseTS",
+        "LinTS",
+        "LinUCB",
+        "LinearIDS",
+        "95% from",
+        "seconds a decision",
+        "regret.png",
+    ):
         assert word in answer.stdout
     assert (tmp_path / "new" / "regret.png").read_bytes().startswith(b"\x89PNG")
-    assert "9 of 9" in answer.stderr
+    assert "15 of 15" in answer.stderr
 
 
 def test_demo_as_json(tmp_path: Path) -> None:
@@ -48,7 +57,7 @@ def test_demo_as_json(tmp_path: Path) -> None:
         {row["policy"]: row["final regret"] for row in json.loads(answer.stdout)["table"]} for answer in (first, second)
     ]
     assert rows[0] == rows[1]
-    assert len(rows[0]) == 3
+    assert len(rows[0]) == 5
 
 
 def test_reproduce_figure_1(tmp_path: Path) -> None:

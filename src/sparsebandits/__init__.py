@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from sparsebandits.experiments import Trace as Trace
     from sparsebandits.experiments import maker as maker
     from sparsebandits.experiments import simulate as simulate
-    from sparsebandits.policies import ConfidenceRadius as ConfidenceRadius
     from sparsebandits.policies import Decision as Decision
-    from sparsebandits.policies import LinearIDS as LinearIDS
-    from sparsebandits.policies import LinTS as LinTS
-    from sparsebandits.policies import LinUCB as LinUCB
     from sparsebandits.policies import Policy as Policy
-    from sparsebandits.policies import SparseIDS as SparseIDS
-    from sparsebandits.policies import SparseTS as SparseTS
-    from sparsebandits.policies import load as load
+    from sparsebandits.policies.ids import LinearIDS as LinearIDS
+    from sparsebandits.policies.linucb import ConfidenceRadius as ConfidenceRadius
+    from sparsebandits.policies.linucb import LinUCB as LinUCB
+    from sparsebandits.policies.load import load as load
+    from sparsebandits.policies.sparse import SparseIDS as SparseIDS
+    from sparsebandits.policies.sparse import SparseTS as SparseTS
+    from sparsebandits.policies.thompson import LinTS as LinTS
     from sparsebandits.posteriors.conjugate import Conjugate as Conjugate
     from sparsebandits.posteriors.draws import Draws as Draws
     from sparsebandits.posteriors.enumeration import Enumeration as Enumeration
@@ -50,17 +50,12 @@ _HOMES = {
     "environments": ("GaussianActions", "Instance"),
     "evidence": ("Evidence",),
     "experiments": ("Experiment", "Problem", "Result", "Trace", "maker", "simulate"),
-    "policies": (
-        "ConfidenceRadius",
-        "Decision",
-        "LinTS",
-        "LinUCB",
-        "LinearIDS",
-        "Policy",
-        "SparseIDS",
-        "SparseTS",
-        "load",
-    ),
+    "policies": ("Decision", "Policy"),
+    "policies.ids": ("LinearIDS",),
+    "policies.linucb": ("ConfidenceRadius", "LinUCB"),
+    "policies.load": ("load",),
+    "policies.sparse": ("SparseIDS", "SparseTS"),
+    "policies.thompson": ("LinTS",),
     "posteriors.conjugate": ("Conjugate",),
     "posteriors.draws": ("Draws",),
     "posteriors.enumeration": ("Enumeration",),

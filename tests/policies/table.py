@@ -7,6 +7,7 @@ import numpy as np
 
 import sparsebandits as sb
 from sparsebandits.policies.policy import KIND, VERSION
+from sparsebandits.priors import check_noise
 from sparsebandits.storage import pack
 
 Maker = Callable[..., sb.Policy]
@@ -16,10 +17,16 @@ LEARNT = sb.SpikeSlab(sb.BetaInclusion(1.0, 2.0), sb.InverseGammaSlab(2.0, 1.0))
 
 
 def sparse(policy: Maker, slab: sb.SpikeSlab | None, **settings: Any) -> Maker:
-    """Make a sparse policy where a dense one would be made: a Gaussian prior becomes ``slab``."""
+    """Make a sparse policy where a dense one would be made: a Gaussian prior that fits becomes ``slab``."""
 
-    def make(actions: Any, prior: object = None, **given: Any) -> sb.Policy:
-        return policy(actions, **{"prior": slab, "n_draws": 300, "noise_variance": 1.0, **given, **settings})
+    def make(actions: Any, prior: Any = None, **given: Any) -> sb.Policy:
+        if "noise_variance" in settings and "noise_variance" in given:
+            check_noise(given["noise_variance"])  # which is not used, but may be wrong
+        if prior is None or (
+            isinstance(prior, sb.GaussianPrior) and np.size(prior.variance) in (1, np.shape(actions)[-1])
+        ):
+            prior = slab
+        return policy(actions, **{"prior": prior, "n_draws": 300, "noise_variance": 1.0, **given, **settings})
 
     return make
 
@@ -38,21 +45,25 @@ POLICIES: dict[str, Maker] = {
     ),
     "SparseIDS": sparse(sb.SparseIDS, sb.SpikeSlab(0.4, 0.5)),
     "SparseIDS, all learnt": sparse(sb.SparseIDS, LEARNT, noise_variance=sb.InverseGammaNoise(2.0, 2.0)),
-    "SparseIDS, randomised": sparse(sb.SparseIDS, sb.SpikeSlab([0.2, 0.5, 1.0], 0.5, 0.1), selection="randomised"),
+    "SparseIDS, randomised": sparse(sb.SparseIDS, sb.SpikeSlab(0.5, 0.5, 0.1), selection="randomised"),
     "SparseIDS, mutual information": sparse(
         sb.SparseIDS, sb.SpikeSlab(0.4, 0.5), gain="mutual-information", n_draws=50
     ),
     "SparseIDS, the paper's": sparse(sb.SparseIDS, PAPER, engine="langevin"),
     "SparseIDS, warm chains": sparse(
-        sb.SparseIDS, PAPER, engine="langevin", engine_options={"chains": 100, "warm_start": True}
+        sb.SparseIDS, PAPER, engine="langevin", engine_options={"chains": 64, "warm_start": True}, n_draws=256
     ),
     "SparseIDS, Gibbs": sparse(
         sb.SparseIDS, PAPER, engine="gibbs", engine_options={"burn_in": 5, "chains": 2}, n_draws=40
     ),
-    "SparseIDS, enumeration": sparse(sb.SparseIDS, sb.SpikeSlab(0.4, 0.5), engine="enumeration"),
+    "SparseIDS, enumeration": sparse(
+        sb.SparseIDS, sb.SpikeSlab(0.4, 0.5), engine="enumeration", engine_options={"max_size": 3}
+    ),
     "SparseTS": sparse(sb.SparseTS, sb.SpikeSlab(0.4, 0.5)),
     "SparseTS, Gaussian spike": sparse(sb.SparseTS, sb.SpikeSlab(0.4, 0.5, spike=sb.GaussianSpike(0.01))),
-    "SparseTS, enumeration": sparse(sb.SparseTS, sb.SpikeSlab(0.4, 0.5), engine="enumeration", n_draws=50),
+    "SparseTS, enumeration": sparse(
+        sb.SparseTS, sb.SpikeSlab(0.4, 0.5), engine="enumeration", engine_options={"max_size": 3}, n_draws=50
+    ),
 }
 
 

@@ -205,7 +205,7 @@ def test_linear_ids(selection: str, exponent: float) -> None:
                         top = ((1 - q) * regret[i] + q * regret[j]) ** exponent
                         bottom = (1 - q) * gain[i] + q * gain[j]
                         best = min(best, (top / bottom if bottom > 0 else np.inf, i, j, q))
-            ratio = decision.reasons.notes["ratio of the mixture"]
+            ratio = decision.reasons.notes["ratio minimised"]
             assert ratio <= best[0] * (1 + 1e-9)
             assert ratio == pytest.approx(best[0], rel=1e-2)
             mixtures += decision.probability < 1.0

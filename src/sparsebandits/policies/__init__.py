@@ -1,28 +1,10 @@
-"""Policies: one a file, all with ``ask``, ``tell``, ``explain`` and ``save``."""
+"""Policies: one a file, all with ``ask``, ``tell``, ``explain`` and ``save``.
+
+What a policy of one's own is made of is here; the sparse ones bring compiled samplers, and are imported when wanted.
+"""
 
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.decision import Choice, Decision, Explanation, Reasons
-from sparsebandits.policies.ids import LinearIDS
-from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
-from sparsebandits.policies.load import load
+from sparsebandits.policies.decision import Choice, Decision, Explanation, Mixture, Reasons
 from sparsebandits.policies.policy import Policy, PosteriorRule, Rule
-from sparsebandits.policies.sparse import SparseIDS, SparseTS
-from sparsebandits.policies.thompson import LinTS
 
-__all__ = [
-    "ActionSet",
-    "Choice",
-    "ConfidenceRadius",
-    "Decision",
-    "Explanation",
-    "LinTS",
-    "LinUCB",
-    "LinearIDS",
-    "Policy",
-    "PosteriorRule",
-    "Reasons",
-    "Rule",
-    "SparseIDS",
-    "SparseTS",
-    "load",
-]
+__all__ = ["ActionSet", "Choice", "Decision", "Explanation", "Mixture", "Policy", "PosteriorRule", "Reasons", "Rule"]
