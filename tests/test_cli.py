@@ -142,7 +142,7 @@ def test_ctrl_c_leaves_a_message_and_no_traceback(workers: str, tmp_path: Path) 
     )
     time.sleep(6)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the command and its workers
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "sparsebandits: interrupted before the end; no results were written." in errors
     assert "Traceback" not in errors

@@ -1,9 +1,11 @@
 """Progress of long work: a bar on a terminal, a plain line now and then elsewhere."""
 
+import signal
 import sys
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 
 from sparsebandits.experiments.experiment import Progress
 
@@ -14,11 +16,39 @@ LINES = 10
 @contextmanager
 def shown_progress(label: str) -> Iterator[Progress]:
     """Yield a function of (done, total) that shows progress on standard error."""
-    if sys.stderr.isatty():
-        with _bar(label) as report:
-            yield report
-    else:
-        yield _Lines(label)
+    with _remembered_interrupt() as remind, _bar(label) if sys.stderr.isatty() else nullcontext(_Lines(label)) as show:
+
+        def report(done: int, total: int) -> None:
+            remind()
+            show(done, total)
+
+        yield report
+
+
+@contextmanager
+def _remembered_interrupt() -> Iterator[Callable[[], None]]:
+    """Yield a function that raises KeyboardInterrupt if Ctrl-C has been pressed and nobody heard of it.
+
+    An exception that is raised while a kernel is being compiled may be lost in a callback from foreign code.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
+        yield lambda: None
+        return
+    pressed = threading.Event()
+
+    def heard(number: int, frame: object) -> None:
+        pressed.set()
+        raise KeyboardInterrupt
+
+    def remind() -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, heard)
+    try:
+        yield remind
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Lines:
