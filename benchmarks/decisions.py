@@ -34,6 +34,7 @@ from sparsebandits.storage import write_atomically
 from sparsebandits.tables import Table
 
 INSTANCE_SEED, NOISE_SEED = 0, 1
+DIMENSION, SPARSITY = 100, 10
 PRIOR_VARIANCE, WIDTH = 0.01, 2.0
 WARM_UP = 20
 """Rounds that each competitor plays untimed before the first repeat."""
@@ -63,7 +64,7 @@ def our(name: str, kind: str, policy: Callable[..., sb.Policy], note: str = "", 
     def make(problem: Problem) -> Competitor:
         prior = sb.GaussianPrior(variance=problem.prior_variance)
         known = {"prior": prior, "noise_variance": problem.noise_variance, "seed": problem.seed}
-        return Ours(policy(problem.actions, **known, **settings))
+        return Ours(policy(problem.actions, **{**known, **settings}))
 
     return Entry(name, "sparsebandits", kind, make, note)
 
@@ -84,7 +85,20 @@ LINEAR_IDS = our(
     n_draws=1000,
 )
 LARGE_IDS = our("LinearIDS, 10,000 draws", "IDS", sb.LinearIDS, "the same", n_draws=10_000)
-OURS = (LIN_TS, LIN_UCB, LINEAR_IDS, LARGE_IDS)
+SPARSE = sb.SpikeSlab(inclusion=SPARSITY / DIMENSION, slab_variance=1.0 / SPARSITY)
+SPARSE_IDS = our(
+    "SparseIDS, 10,000 draws", "IDS", sb.SparseIDS, "knows that a tenth of the features matters", prior=SPARSE
+)
+SPARSE_TS = our("SparseTS, 10,000 draws", "TS", sb.SparseTS, "the same", prior=SPARSE)
+UNTOLD_IDS = our(
+    "SparseIDS, told nothing",
+    "IDS",
+    sb.SparseIDS,
+    "learns sparsity, sizes and noise; 10,000 draws",
+    prior=None,
+    noise_variance=None,
+)
+OURS = (LIN_TS, LIN_UCB, LINEAR_IDS, LARGE_IDS, SPARSE_IDS, SPARSE_TS, UNTOLD_IDS)
 
 
 @dataclass
@@ -190,6 +204,7 @@ def targets(measurements: Sequence[Measurement], random_regret: float) -> list[T
         ratio("LinUCB / fastest peer of all", of[LIN_UCB], peers, 1.0),
         ratio(f"LinearIDS 1,000 / peer IDS {IDS_SAMPLES:,}", of[LINEAR_IDS], rivals("IDS"), 5.0),
         ratio(f"LinearIDS 10,000 / peer IDS {IDS_SAMPLES:,}", of[LARGE_IDS], rivals("IDS"), 1.5),
+        ratio(f"SparseIDS 10,000 / peer IDS {IDS_SAMPLES:,}", of[SPARSE_IDS], rivals("IDS"), 3.0),
         absolute(of[LIN_TS], 4000.0),
         absolute(of[LIN_UCB], 4000.0),
     ]
@@ -311,12 +326,12 @@ def at_least_one(text: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.decisions", description="Decisions a second.")
-    parser.add_argument("--rounds", type=at_least_one, default=300, help="decisions in each run (300)")
+    parser.add_argument("--rounds", type=at_least_one, default=500, help="decisions in each run (500)")
     parser.add_argument("--repeats", type=at_least_one, default=5, help="runs of each competitor (5)")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write all figures to this file too")
     options = parser.parse_args(arguments)
 
-    instance = sb.GaussianActions(dimension=100, sparsity=10).sample(INSTANCE_SEED)
+    instance = sb.GaussianActions(DIMENSION, SPARSITY).sample(INSTANCE_SEED)
     random_regret = options.rounds * float(instance.gaps.mean())
     around = circumstances(options.rounds, options.repeats)
     with threadpool_limits(limits=1):  # for a NumPy that was imported before this module

@@ -12,12 +12,17 @@ from scipy import integrate, stats
 from sparsebandits import Draws
 from sparsebandits.checks import FloatArray
 from sparsebandits.information import OptimaMemory, best_actions, information, mutual_information
+from sparsebandits.sparse_draws import WIDTH
 
 
-def random_problem(seed: int, n_draws: int, n_actions: int, dimension: int) -> tuple[Draws, FloatArray]:
+def random_problem(
+    seed: int, n_draws: int, n_actions: int, dimension: int, zeros: float = 0.0
+) -> tuple[Draws, FloatArray]:
+    """Return weighted draws, a share ``zeros`` of whose coefficients is zero, and actions."""
     rng = np.random.default_rng(seed)
     weights = rng.dirichlet(np.full(n_draws, 0.5))
-    return Draws(rng.standard_normal((n_draws, dimension)), weights), rng.standard_normal((n_actions, dimension))
+    theta, actions = rng.standard_normal((n_draws, dimension)), rng.standard_normal((n_actions, dimension))
+    return Draws(np.where(rng.random(theta.shape) < zeros, 0.0, theta), weights), actions
 
 
 def brute_force(
@@ -59,10 +64,11 @@ def brute_force(
     seed=st.integers(0, 2**32),
     n_draws=st.integers(1, 40),
     n_actions=st.integers(1, 12),
-    dimension=st.integers(1, 5),
+    dimension=st.integers(1, 7),
+    zeros=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
 )
-def test_algorithm_3_equals_loops(seed: int, n_draws: int, n_actions: int, dimension: int) -> None:
-    draws, actions = random_problem(seed, n_draws, n_actions, dimension)
+def test_algorithm_3_equals_loops(seed: int, n_draws: int, n_actions: int, dimension: int, zeros: float) -> None:
+    draws, actions = random_problem(seed, n_draws, n_actions, dimension, zeros)
     known = information(draws, actions)
     regret, gain, probability, conditional = brute_force(draws, actions)
     np.testing.assert_allclose(known.expected_regret, regret, atol=1e-10)
@@ -84,11 +90,45 @@ def test_more_draws_than_one_block() -> None:
         np.testing.assert_array_equal(np.sort(optima.draws_of(action)), np.flatnonzero(expected == action))
 
 
+@pytest.mark.parametrize("n_actions", [1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5])
+def test_draws_with_many_zeros_give_what_matrix_products_give(n_actions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the edges of panels, with groups that have lost all weight, in double and in single precision."""
+    draws, actions = random_problem(1, 600, n_actions, 30, zeros=0.85)
+    weights = np.where(np.arange(600) % 3 == 0, 0.0, draws.weights)
+    draws = Draws(draws.theta, weights / weights.sum())
+    optima = best_actions(draws.theta, actions)
+    assert optima.grouped is not None
+    known = information(draws, actions, optima)
+    monkeypatch.setattr("sparsebandits.sparse_draws.LARGE", 0)
+    single = information(draws, actions, optima)
+    monkeypatch.setattr("sparsebandits.information.MOSTLY_ZERO", 0.0)
+    expected = information(draws, actions)
+    np.testing.assert_array_equal(known.support, expected.support)
+    for name in ("expected_regret", "gain", "optimal_probability", "conditional_mean", "mean"):
+        np.testing.assert_allclose(getattr(known, name), getattr(expected, name), atol=1e-12)
+    np.testing.assert_allclose(single.gain, expected.gain, rtol=1e-5, atol=1e-12)
+    assert n_actions == 1 or (single.gain != known.gain).any()
+
+
+def test_single_precision_is_left_where_it_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Predictions near a million that differ by a thousandth: single precision has seven digits."""
+    rng = np.random.default_rng(0)
+    theta = np.zeros((50, 20))
+    theta[:, 0], theta[:, 1:3] = 1e6, 1e-3 * rng.standard_normal((50, 2))
+    actions = np.column_stack((np.ones(10), rng.standard_normal((10, 19))))
+    draws = Draws(theta, np.full(50, 1 / 50))
+    expected = information(draws, actions).gain
+    assert 0 < expected.max() < 1e-5
+    monkeypatch.setattr("sparsebandits.sparse_draws.LARGE", 0)
+    np.testing.assert_array_equal(information(draws, actions).gain, expected)
+
+
 def test_memory_is_by_identity() -> None:
     draws, actions = random_problem(0, 50, 7, 3)
     memory = OptimaMemory()
     first = memory.of(draws.theta, actions)
     assert memory.of(draws.theta, actions) is first
+    assert memory.of(draws.theta.copy(), actions).actions is first.actions
     assert memory.of(draws.theta, actions.copy()) is not first
 
 

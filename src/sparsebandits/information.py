@@ -14,6 +14,7 @@ Two actions that tie under a draw make x* ambiguous; the lower row wins, so that
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -22,27 +23,54 @@ from scipy.special import entr
 from sparsebandits.checks import FloatArray, IntArray
 from sparsebandits.posteriors.draws import Draws
 
+if TYPE_CHECKING:
+    from sparsebandits.sparse_draws import Grouped, Panels
+
 BLOCK = 256
 """Draws whose predictions are held at a time: small enough for the cache at a few hundred actions."""
 
+MOSTLY_ZERO = 0.25
+"""Share of coefficients other than zero, below which going through them one by one beats a matrix product."""
 
 REACH = 9
 """Standard deviations beyond which a normal density is left out of an integral (1e-18 of it lies there)."""
 
 
+class Prepared:
+    """A set of actions ``(K, d)``, with what is worth computing once for it."""
+
+    def __init__(self, actions: FloatArray) -> None:
+        self.features = actions
+
+    @cached_property
+    def first_equal(self) -> IntArray:
+        """Of each row, the first that equals it: rounding may tell the predictions of equal rows apart."""
+        seen: dict[bytes, int] = {}
+        rows = (row.tobytes() for row in self.features + 0.0)
+        return np.array([seen.setdefault(row, k) for k, row in enumerate(rows)], dtype=np.intp)
+
+    @cached_property
+    def panels(self) -> "Panels":
+        """The actions as ``sparse_draws`` wants them."""
+        from sparsebandits.sparse_draws import Panels  # brings compiled code, which dense draws do without
+
+        return Panels(self.features)
+
+
 @dataclass(frozen=True, eq=False)
 class Optima:
-    """The best action under each draw, with the draws sorted by it. Depends on ``theta`` and actions alone.
+    """The best action under each draw, and the draws in groups by it. Depends on ``theta`` and actions alone.
 
-    ``order`` sorts the draws; group g is ``order[starts[g]:starts[g + 1]]`` and its best action ``support[g]``.
+    Group g is ``order[starts[g]:starts[g + 1]]`` and its best action ``support[g]``.
     """
 
+    actions: Prepared
+    theta: FloatArray  # (M, d)
+    value: FloatArray  # (M,) max_b ⟨b, θ^m⟩
     order: IntArray  # (M,)
     starts: IntArray  # (G + 1,)
     support: IntArray  # (G,) actions that are best under some draw, ascending
-    first_equal: IntArray  # (K,) of each action, the first row that equals it
-    value: FloatArray  # (M,) max_b ⟨b, θ^m⟩ in sorted order
-    theta: FloatArray  # (M, d) in sorted order
+    grouped: "Grouped | None"  # the coefficients that are not zero, if they are few
 
     def draws_of(self, action: int) -> IntArray:
         """Return the rows of the draws under which ``action`` is best."""
@@ -51,47 +79,99 @@ class Optima:
             return self.order[:0]
         return self.order[self.starts[g] : self.starts[g + 1]]
 
-    def group_sums(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return Σ w and Σ w θ over each group, shapes ``(G,)`` and ``(G, d)``, for weights in sorted order."""
-        shape = len(self.support), len(weights)
-        membership = csr_array((weights, np.arange(len(weights)), self.starts), shape=shape)
-        return np.add.reduceat(weights, self.starts[:-1]), np.asarray(membership @ self.theta)
+    def means(self, weights: FloatArray) -> "DenseMeans | SparseMeans":
+        """Return P(x* = g) and E[θ | x* = g] of each group."""
+        sorted_weights = weights[self.order]
+        probability = np.add.reduceat(sorted_weights, self.starts[:-1])
+        if self.grouped is not None:
+            return SparseMeans(self, probability, self.grouped, self.grouped.sums(sorted_weights))
+        membership = csr_array((sorted_weights, self.order, self.starts), shape=(len(probability), len(weights)))
+        return DenseMeans(self, probability, np.asarray(membership @ self.theta))
 
 
-def first_equal_rows(actions: FloatArray) -> IntArray:
-    """Return for each row the first that equals it: rounding may tell the predictions of equal rows apart."""
-    seen: dict[bytes, int] = {}
-    return np.array([seen.setdefault(row.tobytes(), k) for k, row in enumerate(actions + 0.0)], dtype=np.intp)
+class DenseMeans:
+    """E[θ | x* = g] as a matrix."""
+
+    def __init__(self, optima: Optima, probability: FloatArray, sums: FloatArray) -> None:
+        alive = probability > 0  # weights underflow
+        self.support, self.probability, sums = optima.support[alive], probability[alive], sums[alive]
+        self.mean = sums.sum(axis=0)
+        self._means, self._features = sums / self.probability[:, np.newaxis], optima.actions.features
+
+    def matrix(self) -> FloatArray:
+        """Return E[θ | x* = g], shape ``(G, d)``."""
+        return self._means
+
+    def variances(self, predictions: FloatArray) -> FloatArray:
+        """Return Σ_g P(g) ⟨a, E[θ | x* = g] − E θ⟩² of each action, whose ``predictions`` are ⟨a, E θ⟩."""
+        deviation = (self._means - self.mean) @ self._features.T
+        return np.asarray(self.probability @ (deviation * deviation))
 
 
-def best_actions(theta: FloatArray, actions: FloatArray) -> Optima:
+class SparseMeans:
+    """The same, as the coefficients that are not zero."""
+
+    def __init__(self, optima: Optima, probability: FloatArray, grouped: "Grouped", sums: FloatArray) -> None:
+        alive = probability > 0
+        self.support, self.probability = optima.support[alive], probability[alive]
+        self.mean: FloatArray = np.bincount(grouped.columns, sums, optima.theta.shape[1]).astype(np.float64, copy=False)
+        self._all, self._alive, self._grouped, self._panels = probability, alive, grouped, optima.actions.panels
+        self._means = sums / np.repeat(np.where(alive, probability, 1.0), np.diff(grouped.starts))
+
+    def matrix(self) -> FloatArray:
+        """Return E[θ | x* = g], shape ``(G, d)``."""
+        shape = len(self._all), len(self.mean)
+        rows = csr_array((self._means, self._grouped.columns, self._grouped.starts), shape=shape)
+        return np.asarray(rows.toarray()[self._alive])
+
+    def variances(self, predictions: FloatArray) -> FloatArray:
+        """Return Σ_g P(g) ⟨a, E[θ | x* = g] − E θ⟩² of each action, whose ``predictions`` are ⟨a, E θ⟩."""
+        return self._grouped.weighted_squares(self._means, self._all, predictions, self._panels)
+
+
+def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
     """Find x* under each draw: ``theta`` is ``(M, d)``, ``actions`` is ``(K, d)``."""
-    index = np.empty(len(theta), dtype=np.intp)
-    value = np.empty(len(theta))
+    known = actions if isinstance(actions, Prepared) else Prepared(actions)
+    rows: Any = None
+    if np.count_nonzero(theta[:BLOCK]) < MOSTLY_ZERO * theta[:BLOCK].size:
+        from sparsebandits import sparse_draws
+
+        rows = sparse_draws.compressed(theta)
+        index, value = sparse_draws.best_of_rows(rows, known.panels.double)
+    else:
+        index, value = _best_by_product(theta, known.features)
+    index = known.first_equal[index]
+    order = np.argsort(index, kind="stable")
+    support, counts = np.unique(index, return_counts=True)
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    grouped = None if rows is None else sparse_draws.Grouped(rows, order, starts, theta.shape[1])
+    return Optima(known, theta, value, order, starts, support, grouped)
+
+
+def _best_by_product(theta: FloatArray, actions: FloatArray) -> tuple[IntArray, FloatArray]:
+    index, value = np.empty(len(theta), dtype=np.intp), np.empty(len(theta))
     for start in range(0, len(theta), BLOCK):
         block = slice(start, start + BLOCK)
         predictions = theta[block] @ actions.T
         index[block] = predictions.argmax(axis=1)
         value[block] = predictions[np.arange(len(predictions)), index[block]]
-    first_equal = first_equal_rows(actions)
-    index = first_equal[index]
-    order = np.argsort(index, kind="stable")
-    support, counts = np.unique(index, return_counts=True)
-    starts = np.concatenate(([0], np.cumsum(counts)))
-    return Optima(order, starts, support, first_equal, value[order], theta[order])
+    return index, value
 
 
 class OptimaMemory:
     """Remembers :func:`best_actions` of the last draws and actions, by identity: both are read-only arrays."""
 
     def __init__(self) -> None:
-        self._last: tuple[FloatArray, FloatArray, Optima] | None = None
+        self._last: Optima | None = None
 
     def of(self, theta: FloatArray, actions: FloatArray) -> Optima:
-        """Return the optima, computed anew only if ``theta`` or ``actions`` is another array than last time."""
-        if self._last is None or self._last[0] is not theta or self._last[1] is not actions:
-            self._last = theta, actions, best_actions(theta, actions)
-        return self._last[2]
+        """Return the optima; what depends on ``theta`` or on ``actions`` alone is computed anew if that has changed."""
+        known = Prepared(actions) if self._last is None else self._last.actions
+        if known.features is not actions:
+            known = Prepared(actions)
+        if self._last is None or self._last.theta is not theta or self._last.actions is not known:
+            self._last = best_actions(theta, known)
+        return self._last
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +182,13 @@ class Information:
     gain: FloatArray  # v or I(x*; Y_a), (K,)
     support: IntArray  # actions with positive probability of being best, (G,)
     support_probability: FloatArray  # P(x* = support[g]), (G,)
-    conditional_mean: FloatArray  # E[θ | x* = support[g]], (G, d)
     mean: FloatArray  # E θ, (d,)
+    means: DenseMeans | SparseMeans
+
+    @cached_property
+    def conditional_mean(self) -> FloatArray:
+        """E[θ | x* = support[g]], shape ``(G, d)``."""
+        return self.means.matrix()
 
     @cached_property
     def optimal_probability(self) -> FloatArray:
@@ -132,25 +217,17 @@ def information(draws: Draws, actions: FloatArray, optima: Optima | None = None)
     """
     if optima is None:
         optima = best_actions(draws.theta, actions)
-    weights = draws.weights[optima.order]
-    probability, sums = optima.group_sums(weights)
-    alive = probability > 0  # weights underflow
-    support, probability, sums = optima.support[alive], probability[alive], sums[alive]
-    mean = sums.sum(axis=0)
-    conditional_mean = sums / probability[:, np.newaxis]
-
+    means = optima.means(draws.weights)
     # Δ(a) is a mean of non-negative numbers computed as a difference: rounding may leave it just below zero,
     # and an action that is best under every draw has none.
-    best_value = float(weights @ optima.value)
-    regret = np.maximum(best_value - actions @ mean, 0.0)
-    if len(support) == 1:
-        regret[support[0]] = 0.0
-
-    deviation = (conditional_mean - mean) @ actions.T  # ⟨a, E[θ | x* = g] − E θ⟩, (G, K)
-    gain = probability @ (deviation * deviation)
-    if len(support) == 1:
-        gain[:] = 0.0
-    return Information(regret, gain, support, probability, conditional_mean, mean)
+    predictions = actions @ means.mean
+    regret = np.maximum(float(draws.weights @ optima.value) - predictions, 0.0)
+    if len(means.support) == 1:
+        regret[means.support[0]] = 0.0
+        gain = np.zeros(len(actions))
+    else:
+        gain = means.variances(predictions)
+    return Information(regret, gain, means.support, means.probability, means.mean, means)
 
 
 def mutual_information(
@@ -174,12 +251,12 @@ def mutual_information(
         optima = best_actions(draws.theta, actions)
     if len(optima.support) == 1:
         return np.zeros(len(actions))
-    weights = draws.weights[optima.order]
-    group = np.repeat(np.arange(len(optima.support)), np.diff(optima.starts))
-    theta, deviations = optima.theta, np.broadcast_to(np.sqrt(noise_variance), len(actions)).tolist()
+    group = np.empty(len(draws), dtype=np.intp)
+    group[optima.order] = np.repeat(np.arange(len(optima.support)), np.diff(optima.starts))
+    deviations = np.broadcast_to(np.sqrt(noise_variance), len(actions)).tolist()
     return np.array(
         [
-            _action_information(theta @ a, weights, group, deviation, nodes_per_deviation)
+            _action_information(draws.theta @ a, draws.weights, group, deviation, nodes_per_deviation)
             for a, deviation in zip(actions, deviations, strict=True)
         ]
     )

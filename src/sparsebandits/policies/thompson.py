@@ -40,7 +40,7 @@ class Thompson(PosteriorRule):
             standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights)
         sampled = actions.features @ theta
         optima = self._optima.of(standing.theta, actions.features)
-        action = int(optima.first_equal[sampled.argmax()])
+        action = int(optima.actions.first_equal[sampled.argmax()])
         hits = optima.draws_of(action)
         share = 1.0 if len(hits) == len(standing) else float(standing.weights[hits].sum())  # all, without rounding
         size = standing.effective_sample_size
