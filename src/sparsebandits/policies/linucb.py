@@ -25,6 +25,7 @@ from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
 
+
 @dataclass(frozen=True)
 class ConfidenceRadius:
     """The width of Abbasi-Yadkori et al. (2011): confidence 1 − ``delta`` if ‖θ* − prior mean‖ ≤ ``norm_bound``.
