@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from sparsebandits.experiments import simulate as simulate
     from sparsebandits.policies import Decision as Decision
     from sparsebandits.policies import Policy as Policy
+    from sparsebandits.policies.frequentist_ids import FrequentistIDS as FrequentistIDS
     from sparsebandits.policies.ids import LinearIDS as LinearIDS
     from sparsebandits.policies.linucb import ConfidenceRadius as ConfidenceRadius
     from sparsebandits.policies.linucb import LinUCB as LinUCB
     from sparsebandits.policies.load import load as load
+    from sparsebandits.policies.online_to_confidence import OnlineToConfidence as OnlineToConfidence
     from sparsebandits.policies.sparse import SparseIDS as SparseIDS
     from sparsebandits.policies.sparse import SparseTS as SparseTS
     from sparsebandits.policies.thompson import LinTS as LinTS
@@ -51,9 +53,11 @@ _HOMES = {
     "evidence": ("Evidence",),
     "experiments": ("Experiment", "Problem", "Result", "Trace", "maker", "simulate"),
     "policies": ("Decision", "Policy"),
+    "policies.frequentist_ids": ("FrequentistIDS",),
     "policies.ids": ("LinearIDS",),
     "policies.linucb": ("ConfidenceRadius", "LinUCB"),
     "policies.load": ("load",),
+    "policies.online_to_confidence": ("OnlineToConfidence",),
     "policies.sparse": ("SparseIDS", "SparseTS"),
     "policies.thompson": ("LinTS",),
     "posteriors.conjugate": ("Conjugate",),

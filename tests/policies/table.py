@@ -32,6 +32,10 @@ def sparse(policy: Maker, slab: sb.SpikeSlab | None, **settings: Any) -> Maker:
 
 
 POLICIES: dict[str, Maker] = {
+    "FrequentistIDS": sb.FrequentistIDS,
+    "FrequentistIDS, full gain": lambda actions, **given: sb.FrequentistIDS(
+        actions, gain="full", selection="deterministic", width=sb.ConfidenceRadius(), **given
+    ),
     "LinTS": sb.LinTS,
     "LinTS, inflated": lambda actions, **given: sb.LinTS(actions, inflation=2.0, **given),
     "LinUCB": sb.LinUCB,
@@ -42,6 +46,15 @@ POLICIES: dict[str, Maker] = {
     ),
     "LinearIDS, mutual information": lambda actions, **given: sb.LinearIDS(
         actions, n_draws=100, gain="mutual-information", exponent=3.0, **given
+    ),
+    "OnlineToConfidence": sparse(sb.OnlineToConfidence, sb.SpikeSlab(0.4, 0.5)),
+    "OnlineToConfidence, realised regret": sparse(sb.OnlineToConfidence, LEARNT, regret="realised"),
+    "OnlineToConfidence, enumeration": sparse(
+        sb.OnlineToConfidence,
+        sb.SpikeSlab(0.4, 0.5),
+        engine="enumeration",
+        engine_options={"max_size": 3},
+        sparsity=2,
     ),
     "SparseIDS": sparse(sb.SparseIDS, sb.SpikeSlab(0.4, 0.5)),
     "SparseIDS, all learnt": sparse(sb.SparseIDS, LEARNT, noise_variance=sb.InverseGammaNoise(2.0, 2.0)),

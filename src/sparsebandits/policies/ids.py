@@ -16,10 +16,17 @@ from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.draws import Posterior
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
-from sparsebandits.ratio import minimise_over_actions, minimise_over_distributions, ratios
+from sparsebandits.ratio import Minimiser, minimise_over_actions, minimise_over_distributions, ratios
 
 SELECTIONS = {"deterministic": minimise_over_actions, "randomised": minimise_over_distributions}
 GAINS = ("variance", "mutual-information")
+
+
+def flipped(minimiser: Minimiser, rng: Generator) -> tuple[int, float]:
+    """Return one of a minimiser's actions and its probability; no coin is flipped where there is one action only."""
+    if minimiser.first != minimiser.second and rng.random() < minimiser.probability:
+        return minimiser.second, minimiser.probability
+    return minimiser.first, 1.0 - minimiser.probability
 
 
 class InformationDirected(PosteriorRule):
@@ -48,9 +55,7 @@ class InformationDirected(PosteriorRule):
         else:  # a common noise variance would not change the minimiser
             gain = known.gain if noise is None else known.gain / noise
         minimiser = SELECTIONS[self.selection](known.expected_regret, gain, self.exponent)
-        action, probability = minimiser.first, 1.0 - minimiser.probability
-        if minimiser.first != minimiser.second and rng.random() < minimiser.probability:
-            action, probability = minimiser.second, minimiser.probability
+        action, probability = flipped(minimiser, rng)
         columns = {
             "expected regret": known.expected_regret,
             "information gain": gain,

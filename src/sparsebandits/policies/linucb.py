@@ -11,24 +11,19 @@ Theorem 2), under which the truth stays inside all bounds with probability 1 −
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.checks import FloatArray, check_between, check_number, check_positive
+from sparsebandits.policies.action_variances import ActionVariances
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
-
-CANCELLED = 1e-7
-"""A variance that has shrunk to this share of what it was has lost too many digits to subtraction."""
-
-REFRESH_EVERY = 1024
-"""Rank-one updates of the actions' variances before they are computed afresh."""
 
 
 @dataclass(frozen=True)
@@ -53,73 +48,62 @@ class ConfidenceRadius:
         )
 
 
-class Optimism:
-    """The rule. For the policy's own actions, Var ⟨a, θ⟩ is kept up to date at O(K d) a reward."""
+Width: TypeAlias = float | ConfidenceRadius
 
-    def __init__(self, posterior: Conjugate, width: "float | ConfidenceRadius", least_prior_variance: float) -> None:
+
+def check_width(width: object) -> Width:
+    """Require a number of at least zero or a :class:`ConfidenceRadius`."""
+    if isinstance(width, ConfidenceRadius):
+        return width
+    number = check_number("width", width)
+    if number < 0:
+        raise ValueError(f"width: expected a number of at least zero, got {number!r}")
+    return number
+
+
+class ConfidenceBounds:
+    """Ridge regression with ⟨a, θ̂⟩ ± w · sd(⟨a, θ⟩) for every action; what rules of confidence bounds learn through."""
+
+    def __init__(self, posterior: Conjugate, width: Width, least_prior_variance: float) -> None:
         self.posterior = posterior
-        self.width = width
-        self.least_prior_variance = least_prior_variance
-        self._watched: FloatArray | None = None  # the action set whose variances are kept
-        self._variances: FloatArray = np.empty(0)
-        self._fresh: FloatArray = np.empty(0)  # as they were when computed afresh
-        self._age = 0
+        self.variances = ActionVariances(posterior)
+        self._width = width
+        self._least_prior_variance = least_prior_variance
+
+    @property
+    def width(self) -> float:
+        """Posterior standard deviations between estimate and bound, w."""
+        if isinstance(self._width, ConfidenceRadius):
+            return self._width.width(self.posterior.log_det_ratio, self._least_prior_variance)
+        return self._width
+
+    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+        """Update the posterior, and the variances of the actions."""
+        self.variances.absorb(features, rewards)
+
+    def state(self) -> dict[str, Any]:
+        """Return posterior and watched variances."""
+        return {"posterior": self.posterior.state(), "watched": self.variances.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.posterior.restore(state["posterior"])
+        self.variances.restore(state["watched"])
+
+
+class Optimism(ConfidenceBounds):
+    """The rule."""
 
     def choose(self, actions: ActionSet, rng: Generator) -> Choice:
         """Play the action with the largest upper bound; the lower row wins a tie."""
-        width = self.width
-        if isinstance(width, ConfidenceRadius):
-            width = width.width(self.posterior.log_det_ratio, self.least_prior_variance)
-        coefficients = self.posterior.mean()
+        width, coefficients = self.width, self.posterior.mean()
         mean = actions.features @ coefficients
-        bonus = width * np.sqrt(self._variances_of(actions.features))
+        bonus = width * np.sqrt(self.variances.of(actions.features))
         bound = mean + bonus
         action = int(bound.argmax())
         columns = {"upper bound": bound, "posterior mean": mean, "bonus": bonus}
         parts = actions.features[action] * coefficients
         return Choice(action, 1.0, Reasons.top(action, bound, columns, parts, {"width": width}))
-
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
-        """Update the posterior, and the variances of the watched actions (Sherman and Morrison)."""
-        if len(rewards) == 1 and self._watched is not None and self._age < REFRESH_EVERY:
-            direction = self.posterior.covariance_times(features[0])  # Σx
-            change = self._watched @ direction
-            self._variances -= change * change / (features[0] @ direction + self.posterior.noise_variance)
-            self._age += 1
-            if (self._variances < CANCELLED * self._fresh).any():
-                self._watched = None
-        else:
-            self._watched = None
-        self.posterior.absorb(features, rewards)
-
-    def _variances_of(self, features: FloatArray) -> FloatArray:
-        if self._watched is not features:
-            if self._watched is None or not np.array_equal(self._watched, features):
-                self._variances, self._age = self.posterior.variances(features), 0
-                self._fresh = self._variances.copy()
-            self._watched = features
-        return self._variances
-
-    def state(self) -> dict[str, Any]:
-        """Return posterior and watched variances."""
-        watched = {}
-        if self._watched is not None:
-            watched = {
-                "features": self._watched,
-                "variances": self._variances.copy(),
-                "fresh": self._fresh,
-                "age": self._age,
-            }
-        return {"posterior": self.posterior.state(), "watched": watched}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a saved state."""
-        self.posterior.restore(state["posterior"])
-        watched = state["watched"]
-        self._watched = watched.get("features")
-        self._variances = watched.get("variances", np.empty(0)).copy()  # changes in place
-        self._fresh = watched.get("fresh", np.empty(0))
-        self._age = int(watched.get("age", 0))
 
 
 class LinUCB(Policy):
@@ -144,15 +128,12 @@ class LinUCB(Policy):
         actions: object,
         prior: GaussianPrior | None = None,
         noise_variance: float = 1.0,
-        width: "float | ConfidenceRadius" = 2.0,
+        width: Width = 2.0,
         seed: Seed = None,
     ) -> None:
         available = ActionSet.of(actions)
         prior = GaussianPrior(1.0 / available.dimension) if prior is None else prior
-        if not isinstance(width, ConfidenceRadius):
-            width = check_number("width", width)
-            if width < 0:
-                raise ValueError(f"width: expected a number of at least zero, got {width!r}")
+        width = check_width(width)
         posterior = Conjugate(prior, available.dimension, noise_variance, seed=child(seed, ENGINE_STREAM))
         rule = Optimism(posterior, width, float(np.min(prior.variance)))
         arguments = {"prior": prior, "noise_variance": posterior.noise_variance, "width": width}

@@ -5,8 +5,10 @@ from typing import Any
 
 from sparsebandits.checks import shown
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.frequentist_ids import FrequentistIDS
 from sparsebandits.policies.ids import LinearIDS
 from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
+from sparsebandits.policies.online_to_confidence import OnlineToConfidence
 from sparsebandits.policies.policy import KIND, VERSION, Policy
 from sparsebandits.policies.sparse import SparseIDS, SparseTS
 from sparsebandits.policies.thompson import LinTS
@@ -22,7 +24,7 @@ from sparsebandits.priors import (
 )
 from sparsebandits.storage import SaveFileError, unpack
 
-POLICIES: tuple[type[Policy], ...] = (SparseIDS, SparseTS, LinearIDS, LinTS, LinUCB)
+POLICIES: tuple[type[Policy], ...] = (SparseIDS, SparseTS, LinearIDS, LinTS, LinUCB, FrequentistIDS, OnlineToConfidence)
 PARTS: tuple[type[Any], ...] = (
     GaussianPrior,
     SpikeSlab,
