@@ -26,11 +26,11 @@ def some_rewards(theta: FloatArray, noise_variance: float, seed: int) -> Callabl
     return lambda action: float(action @ theta + math.sqrt(noise_variance) * rng.standard_normal())
 
 
-def test_half_width_is_the_books_for_unit_noise() -> None:
+def test_half_width_is_the_quoted_one_for_unit_noise() -> None:
     for horizon in (1, 10, 1000):
         for t in (1, 2, 17, 5000):
-            book = 2 * math.sqrt((1 / t + 1 / t**2) * math.log(horizon * math.sqrt(2 * t + 1)))
-            assert half_width(np.array([float(t)]), horizon)[0] == pytest.approx(book, rel=1e-12)
+            quoted = 2 * math.sqrt((1 / t + 1 / t**2) * math.log(horizon * math.sqrt(2 * t + 1)))
+            assert half_width(np.array([float(t)]), horizon)[0] == pytest.approx(quoted, rel=1e-12)
     assert half_width(np.zeros(1), 1)[0] == math.inf
     # in other units, rewards and intervals grow alike
     assert half_width(np.array([7.0]), 50, 9.0, 3.0)[0] == pytest.approx(3 * half_width(np.array([7.0]), 50)[0])

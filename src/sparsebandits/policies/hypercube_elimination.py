@@ -9,11 +9,12 @@ Szepesvári, *Bandit Algorithms*, section 23.3. Coordinate i explores (E_ti = 1)
 
 Nothing is subtracted from Y for what is known of other coordinates: to coordinate i they are noise, of mean zero since
 A_i is a coin of its own. A_i (Y − A_i θ_i) = A_i Σ_{j≠i} A_j θ_j + A_i η is subgaussian with variance proxy B² + σ² if
-|⟨a, θ⟩| ≤ B for all actions. The source has B = σ = 1, where W_i = 2 √((1/T_i + 1/T_i²) log(n √(2 T_i + 1))).
+|⟨a, θ⟩| ≤ B for all actions. For B = σ = 1, the sources' setting, W_i = 2 √((1/T_i + 1/T_i²) log(n √(2 T_i + 1))). That
+constant is quoted from memory of the book, not compared with its print; what it rests on is the following.
 
 Why it holds: mixing exp(λS − λ²κ²T/2) over λ ~ N(0, 1/ρ) gives, with probability 1 − δ for all T at once,
-S² ≤ 2 (κ²T + ρ) log(√(κ²T/ρ + 1) / δ). With κ² = B² + σ², ρ = κ²/2 and δ = 1/n this is W_i with 1/(2T_i²) where the
-source has 1/T_i²; the source's is kept, which is a little wider. So θ_i is in all its intervals with probability at
+S² ≤ 2 (κ²T + ρ) log(√(κ²T/ρ + 1) / δ). With κ² = B² + σ², ρ = κ²/2 and δ = 1/n this is W_i with 1/(2T_i²) where 1/T_i²
+is quoted; the quoted one, a little wider, is kept. So θ_i is in all its intervals with probability at
 least 1 − 1/n, whatever the number of rounds. Rewards may come late, in batches, and in any order that does not itself
 depend on them: a round counts for the coordinates that explored when it was decided, and C_i is looked at once a batch.
 """
@@ -115,7 +116,7 @@ class HypercubeElimination(Policy):
     actions : the dimension d, or a list of d names
     noise_variance : variance of a reward around its mean
     horizon : n, the number of rounds; a coordinate's intervals all hold the truth with probability 1 − 1/n
-    mean_bound : B, at least the largest mean reward ‖θ‖₁; 1 in the source
+    mean_bound : B, at least the largest mean reward ‖θ‖₁; 1 in the sources
     seed : integer, SeedSequence, or None for fresh entropy
 
     >>> policy = HypercubeElimination(["price", "size", "age"], horizon=1000, seed=1)
