@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, nargs="+", default=[16, 64, 256])
     parser.add_argument("--sparsities", type=int, nargs="+", default=[1, 2, 4, 8])
     parser.add_argument("--horizon", type=int, default=4000)
-    parser.add_argument("--trials", type=int, default=8)
+    parser.add_argument("--trials", type=int, default=10)
     given = parser.parse_args()
     size = f"effects of size 1/{max(given.sparsities)}"
     sweep(size, given.dimensions, given.sparsities, False, given.horizon, given.trials)

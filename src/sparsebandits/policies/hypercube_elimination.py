@@ -14,9 +14,9 @@ constant is quoted from memory of the book, not compared with its print; what it
 
 Why it holds: mixing exp(λS − λ²κ²T/2) over λ ~ N(0, 1/ρ) gives, with probability 1 − δ for all T at once,
 S² ≤ 2 (κ²T + ρ) log(√(κ²T/ρ + 1) / δ). With κ² = B² + σ², ρ = κ²/2 and δ = 1/n this is W_i with 1/(2T_i²) where 1/T_i²
-is quoted; the quoted one, a little wider, is kept. So θ_i is in all its intervals with probability at
-least 1 − 1/n, whatever the number of rounds. Rewards may come late, in batches, and in any order that does not itself
-depend on them: a round counts for the coordinates that explored when it was decided, and C_i is looked at once a batch.
+is quoted; the quoted one, a little wider, is kept. So θ_i is in all its intervals with probability at least 1 − 1/n,
+whatever the number of rounds. Rewards may come late, in batches, and in any order that does not itself depend on them:
+a round counts for the coordinates that explored when it was decided, and C_i is looked at once a batch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def half_width(rounds: FloatArray, horizon: int, noise_variance: float = 1.0, me
     """Return W after ``rounds`` T of exploration: infinite after none.
 
     >>> half_width(np.array([0.0, 1.0, 100.0]), horizon=1000).round(3)
-    array([  inf, 7.761, 0.621])
+    array([  inf, 7.724, 0.621])
     """
     share = 1.0 / np.maximum(rounds, 1.0)
     spread = 2.0 * (mean_bound * mean_bound + noise_variance)
