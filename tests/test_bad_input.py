@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import sparsebandits as sb
-from tests.policies.table import POLICIES, Maker, fingerprint, play, some_actions
+from tests.policies.table import ALL, POLICIES, Maker, fingerprint, play, some_actions
 
 not_finite = st.sampled_from([np.nan, np.inf, -np.inf, 1e51, -1e300, 10**400])
 not_a_number = st.one_of(
@@ -126,6 +126,37 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
     ),
     ("GaussianActions", lambda v: sb.GaussianActions(3, 1, noise_variance=v), "noise_variance", bad_variance),
     ("GaussianActions.sample", lambda v: environment.sample(v), "seed", bad_index),
+    ("ChangingActions", lambda v: sb.ChangingActions(v), "environment", not_a_number),
+    ("Hypercube", lambda v: sb.Hypercube(v, 1), "dimension", bad_count),
+    ("Hypercube", lambda v: sb.Hypercube(3, v), "sparsity", st.one_of(bad_count, st.integers(4, 9))),
+    ("Hypercube", lambda v: sb.Hypercube(3, 2, v), "noise_variance", bad_variance),
+    (
+        "Hypercube",
+        lambda v: sb.Hypercube(3, 2, effect=v),
+        "effect",
+        st.one_of(bad_variance, st.just(0.51)).filter(lambda value: value is not None),
+    ),
+    ("Hypercube.sample", lambda v: sb.Hypercube(3, 2).sample(v), "seed", bad_index),
+    (
+        "HypercubeElimination",
+        lambda v: sb.HypercubeElimination(v, horizon=9),
+        "actions",
+        st.one_of(bad_count, bad_matrix(), st.sampled_from([["a", "a"], [], ["a", 1], np.eye(3)])),
+    ),
+    (
+        "HypercubeElimination",
+        lambda v: sb.HypercubeElimination(3, v, horizon=9),
+        "noise_variance",
+        bad_variance,
+    ),
+    ("HypercubeElimination", lambda v: sb.HypercubeElimination(3, horizon=v), "horizon", bad_count),
+    (
+        "HypercubeElimination",
+        lambda v: sb.HypercubeElimination(3, horizon=9, mean_bound=v),
+        "mean_bound",
+        bad_variance,
+    ),
+    ("HypercubeElimination", lambda v: sb.HypercubeElimination(3, horizon=9, seed=v), "seed", bad_index),
     ("simulate", lambda v: sb.simulate(v, instance, 3), "make_policy", not_a_number),
     ("simulate", lambda v: sb.simulate(maker, v, 3), "instance", not_a_number),
     ("simulate", lambda v: sb.simulate(maker, instance, v), "horizon", bad_count),
@@ -154,10 +185,11 @@ def test_constructors_and_functions(
         call(value)
 
 
-every_policy = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES)
+every_policy = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
+with_rows = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES)
 
 
-@every_policy
+@with_rows
 @given(data=st.data())
 def test_policies_refuse_bad_actions_and_settings(make: Maker, data: st.DataObject) -> None:
     with pytest.raises((TypeError, ValueError), match=r"^actions: expected"):

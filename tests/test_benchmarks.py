@@ -32,6 +32,11 @@ def test_accuracy() -> None:
     assert "inclusion, worst" in page
 
 
+def test_hypercube() -> None:
+    small = ("--trials", "2", "--horizon", "30", "--dimensions", "3", "4", "--sparsities", "1", "2")
+    assert run("benchmarks.hypercube", *small).count("regret grows with") == 2
+
+
 def test_defaults() -> None:
     page = run("benchmarks.defaults", "--trials", "2", "--horizon", "5", "--dimensions", "10")
     assert "LinUCB confidence radius" in page

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from sparsebandits.environments import ChangingActions as ChangingActions
     from sparsebandits.environments import GaussianActions as GaussianActions
+    from sparsebandits.environments import Hypercube as Hypercube
     from sparsebandits.environments import Instance as Instance
     from sparsebandits.evidence import Evidence as Evidence
     from sparsebandits.experiments import Experiment as Experiment
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from sparsebandits.policies import Decision as Decision
     from sparsebandits.policies import Policy as Policy
     from sparsebandits.policies.frequentist_ids import FrequentistIDS as FrequentistIDS
+    from sparsebandits.policies.hypercube_elimination import HypercubeElimination as HypercubeElimination
     from sparsebandits.policies.ids import LinearIDS as LinearIDS
     from sparsebandits.policies.linucb import ConfidenceRadius as ConfidenceRadius
     from sparsebandits.policies.linucb import LinUCB as LinUCB
@@ -49,11 +52,12 @@ if TYPE_CHECKING:
     from sparsebandits.storage import SaveFileError as SaveFileError
 
 _HOMES = {
-    "environments": ("GaussianActions", "Instance"),
+    "environments": ("ChangingActions", "GaussianActions", "Hypercube", "Instance"),
     "evidence": ("Evidence",),
     "experiments": ("Experiment", "Problem", "Result", "Trace", "maker", "simulate"),
     "policies": ("Decision", "Policy"),
     "policies.frequentist_ids": ("FrequentistIDS",),
+    "policies.hypercube_elimination": ("HypercubeElimination",),
     "policies.ids": ("LinearIDS",),
     "policies.linucb": ("ConfidenceRadius", "LinUCB"),
     "policies.load": ("load",),

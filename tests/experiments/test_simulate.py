@@ -1,7 +1,13 @@
+from typing import Any
+
 import numpy as np
+import pytest
 
 import sparsebandits as sb
-from sparsebandits.experiments.simulate import NOISE_STREAM
+from sparsebandits.checks import FloatArray
+from sparsebandits.experiments import PolicyMaker
+from sparsebandits.experiments.intervals import mean_interval
+from sparsebandits.experiments.simulate import NOISE_STREAM, POLICY_STREAM
 from sparsebandits.randomness import IndexedNormals, child
 
 environment = sb.GaussianActions(dimension=6, sparsity=2, n_actions=15)
@@ -53,3 +59,117 @@ def test_a_policy_is_not_shown_the_truth() -> None:
 
     sb.simulate(spy, environment.sample(0), 3)
     assert set(vars(seen[0])) == {"actions", "noise_variance", "horizon", "seed"}
+
+
+@pytest.mark.parametrize("make", [lin_ts, lin_ucb])
+def test_a_fixed_instance_is_played_as_by_hand(make: PolicyMaker) -> None:
+    """The loop as it reads with actions that stay, byte for byte."""
+    instance, rounds = environment.sample(4), 60
+    trace = sb.simulate(make, instance, rounds, seed=9)
+    policy = make(sb.Problem(instance.actions, instance.noise_variance, rounds, child(9, POLICY_STREAM)))
+    noise, actions, rewards = IndexedNormals(child(9, NOISE_STREAM)), [], []
+    for t in range(rounds):
+        decision = policy.ask()
+        rewards.append(float(instance.means[decision.action]) + float(np.sqrt(2.0)) * noise(t, decision.action))
+        policy.tell(decision, rewards[-1])
+        actions.append(decision.action)
+    assert trace.actions.tolist() == actions
+    assert trace.rewards.tobytes() == np.array(rewards).tobytes()
+    assert trace.regret.tobytes() == np.cumsum(instance.gaps[actions]).tobytes()
+
+
+CHANGING = {
+    "LinTS": sb.maker(sb.LinTS),
+    "LinUCB": sb.maker(sb.LinUCB),
+    "LinearIDS": sb.maker(sb.LinearIDS, n_draws=200),
+    "SparseIDS": sb.maker(sb.SparseIDS, n_draws=200),
+    "SparseTS": sb.maker(sb.SparseTS, n_draws=200),
+}
+
+
+class Stubborn(sb.LinUCB):
+    """Always plays the first row."""
+
+    def ask(self, actions: object = None, noise_variance: object = None) -> sb.Decision:
+        assert isinstance(actions, np.ndarray)
+        return super().ask(actions[:1])
+
+
+def watched(make: PolicyMaker, seen: list[tuple[Any, sb.Decision]]) -> PolicyMaker:
+    """Keep what a policy is offered and what it decides."""
+
+    def made(problem: sb.Problem) -> sb.Policy:
+        policy = make(problem)
+        ask = policy.ask
+
+        def asked(actions: object = None) -> sb.Decision:
+            seen.append((actions, ask(actions)))
+            return seen[-1][1]
+
+        policy.ask = asked  # type: ignore[method-assign,assignment]
+        return policy
+
+    return made
+
+
+def test_on_changing_sets_all_policies_face_the_same_world() -> None:
+    rounds, noise = 40, IndexedNormals(child(1, NOISE_STREAM))
+    worlds = []
+    for make in CHANGING.values():
+        instance = sb.ChangingActions(environment).sample(0)  # anew for each policy, as an experiment does
+        seen: list[tuple[FloatArray, sb.Decision]] = []
+        trace = sb.simulate(watched(make, seen), instance, rounds, seed=1)
+        offers = np.array([actions for actions, _ in seen])
+        means = offers @ instance.theta
+        chosen = means[np.arange(rounds), trace.actions]
+        np.testing.assert_allclose(trace.regret, np.cumsum(means.max(axis=1) - chosen))
+        expected = [np.sqrt(2.0) * noise(t, int(a)) for t, a in enumerate(trace.actions)]
+        np.testing.assert_allclose(trace.rewards - chosen, expected, atol=1e-12)
+        worlds.append(offers.tobytes())
+    assert len(set(worlds)) == 1
+    assert len({actions.tobytes() for actions, _ in seen}) == rounds
+
+
+def test_policies_learn_on_changing_sets() -> None:
+    """Less than half the regret of a policy that learns nothing, which is the planted bug as well."""
+    sets = sb.ChangingActions(sb.GaussianActions(dimension=4, sparsity=2, n_actions=10, noise_variance=0.5))
+    result = sb.Experiment(sets, {**CHANGING, "wrong": Stubborn}, horizon=60, trials=5, seed=2).run()
+    for name in result.regret:
+        _, high = mean_interval(result.final(name) - 0.5 * result.final("wrong"))
+        assert (high < 0) == (name != "wrong"), name
+
+
+def test_on_the_cube_noise_depends_on_the_round_alone() -> None:
+    instance = sb.Hypercube(dimension=3, sparsity=2, noise_variance=0.5).sample(0)
+
+    def enumerated(problem: sb.Problem) -> sb.Policy:
+        assert problem.actions == 3
+        corners = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]])
+        return sb.LinTS(corners, noise_variance=problem.noise_variance, seed=problem.seed)
+
+    noise = IndexedNormals(child(1, NOISE_STREAM))
+    for make in (sb.maker(sb.HypercubeElimination), enumerated):
+        seen: list[tuple[None, sb.Decision]] = []
+        trace = sb.simulate(watched(make, seen), instance, 30, seed=1)
+        assert trace.actions.tolist() == [decision.action for _, decision in seen]
+        assert len({decision.features.tobytes() for _, decision in seen}) > 1
+        means = np.array([decision.features @ instance.theta for _, decision in seen])
+        expected = [np.sqrt(0.5) * noise(t, 0) for t in range(30)]
+        np.testing.assert_allclose(trace.rewards - means, expected, atol=1e-12)
+        np.testing.assert_allclose(trace.regret, np.cumsum(instance.best - means), atol=1e-12)
+
+
+def test_policies_and_instances_that_do_not_fit_are_refused() -> None:
+    cube = sb.Hypercube(dimension=3, sparsity=2).sample(0)
+    with pytest.raises(TypeError, match="actions: expected one row an action, got 3"):
+        sb.simulate(sb.LinTS, cube, 3)
+    with pytest.raises(TypeError, match="actions: expected the dimension of a cube"):
+        sb.simulate(sb.HypercubeElimination, environment.sample(0), 3)
+    with pytest.raises(ValueError, match="action: expected a row of the actions, got a decision without one"):
+        sb.simulate(lambda problem: sb.HypercubeElimination(6, horizon=3), environment.sample(0), 3)
+
+
+def test_a_maker_passes_the_horizon_where_it_is_wanted() -> None:
+    problem = sb.Problem(3, 0.7, 10, np.random.SeedSequence(0))
+    assert sb.maker(sb.HypercubeElimination)(problem).arguments["horizon"] == 10
+    assert sb.maker(sb.HypercubeElimination, horizon=99)(problem).arguments["horizon"] == 99

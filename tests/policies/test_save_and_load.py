@@ -17,9 +17,9 @@ import pytest
 import sparsebandits as sb
 from sparsebandits.policies.policy import KIND, VERSION
 from sparsebandits.storage import pack
-from tests.policies.table import POLICIES, Maker, fingerprint, play, some_actions
+from tests.policies.table import ALL, POLICIES, Maker, fingerprint, play, some_actions
 
-every_policy = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES)
+every_policy = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 
 
 @every_policy
@@ -211,7 +211,7 @@ def test_links_permissions_and_what_is_no_file(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_in_memory_does_not_change(tmp_path: Path) -> None:
-    for make in POLICIES.values():
+    for make in ALL.values():
         policy = make(some_actions(), seed=0)
         play(policy, 5)
         before = fingerprint(policy)

@@ -1,6 +1,18 @@
 """Families of bandit instances: one a file, each with ``sample(seed)``."""
 
+from sparsebandits.environments.changing import ChangingActions, ChangingInstance
 from sparsebandits.environments.gaussian_actions import GaussianActions
-from sparsebandits.environments.instance import Environment, Instance
+from sparsebandits.environments.hypercube import CubeInstance, Hypercube
+from sparsebandits.environments.instance import Environment, Instance, Outcome, World
 
-__all__ = ["Environment", "GaussianActions", "Instance"]
+__all__ = [
+    "ChangingActions",
+    "ChangingInstance",
+    "CubeInstance",
+    "Environment",
+    "GaussianActions",
+    "Hypercube",
+    "Instance",
+    "Outcome",
+    "World",
+]

@@ -1,13 +1,52 @@
-"""One bandit problem with its answer: the actions, the true θ* and the noise. A policy never sees it."""
+"""One bandit problem with its answer: the actions, the true θ* and the noise. A policy never sees it.
+
+``simulate`` knows a problem as a :class:`World`, which says what may be played in a round and what a decision was
+worth. It asks nothing more, so actions may be rows that stay (:class:`Instance`), rows that change from round to round
+(``changing.py``) or points that nobody enumerates (``hypercube.py``).
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from sparsebandits.checks import FloatArray, check_matrix, check_positive, check_vector, frozen
 from sparsebandits.randomness import Seed
+
+
+class Outcome(NamedTuple):
+    """What a decision was worth."""
+
+    mean: float  # of its reward
+    regret: float  # the best mean reward of the round minus this one
+    noise_index: int  # which noise of the round the reward gets: two decisions with the same index get the same
+
+
+@runtime_checkable
+class World(Protocol):
+    """What ``simulate`` plays against."""
+
+    @property
+    def actions(self) -> object:
+        """What a policy is told of the actions before the first round."""
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance of a reward around its mean."""
+
+    def offered(self, round_number: int) -> FloatArray | None:
+        """Return the actions of this round, or None if they are those that the policy was told of."""
+
+    def outcome(self, round_number: int, action: int, features: FloatArray) -> Outcome:
+        """Return what a decision of this round was worth: row ``action`` (−1: no row), and the action itself."""
+
+
+def check_row(action: int) -> int:
+    """Require a decision that chose a row."""
+    if action < 0:
+        raise ValueError("action: expected a row of the actions, got a decision without one")
+    return action
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +80,17 @@ class Instance:
         """Regret of playing each action once, shape ``(K,)``."""
         return np.asarray(frozen(self.means.max() - self.means))
 
+    def offered(self, round_number: int) -> None:
+        """Return nothing: the actions stay as they are."""
+
+    def outcome(self, round_number: int, action: int, features: FloatArray) -> Outcome:
+        """Return what the row ``action`` is worth."""
+        row = check_row(action)
+        return Outcome(float(self.means[row]), float(self.gaps[row]), row)
+
 
 class Environment(Protocol):
-    """A distribution over instances."""
+    """A distribution over bandit problems."""
 
-    def sample(self, seed: Seed) -> Instance:
-        """Return the instance that belongs to ``seed``."""
+    def sample(self, seed: Seed) -> World:
+        """Return the problem that belongs to ``seed``."""

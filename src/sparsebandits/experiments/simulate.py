@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from sparsebandits.checks import FloatArray, IntArray, check_count, shown
-from sparsebandits.environments import Instance
+from sparsebandits.environments import World
 from sparsebandits.policies import Policy
 from sparsebandits.randomness import IndexedNormals, Seed, child
 
@@ -20,9 +21,12 @@ INSTANCE_STREAM, NOISE_STREAM, POLICY_STREAM = 0, 1, 2
 
 @dataclass(frozen=True)
 class Problem:
-    """What a policy may know of an instance."""
+    """What a policy may know of an instance.
 
-    actions: FloatArray
+    ``actions`` are rows; those of the first round, where they change; the dimension d, where they are [−1, 1]^d.
+    """
+
+    actions: Any
     noise_variance: float
     horizon: int
     seed: SeedSequence
@@ -33,6 +37,8 @@ PolicyMaker: TypeAlias = Callable[[Problem], Policy]
 
 def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
     """Return a maker that gives ``policy`` the problem's actions, noise variance and seed, and these settings.
+
+    A policy that has an argument ``horizon`` is given the horizon too.
 
     >>> from sparsebandits import LinUCB
     >>> make_policy = maker(LinUCB, width=1.5)
@@ -50,7 +56,10 @@ def check_maker(name: str, value: object) -> PolicyMaker:
 
 
 def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: Problem) -> Policy:
-    return policy(problem.actions, **{"noise_variance": problem.noise_variance, "seed": problem.seed, **settings})
+    known: dict[str, Any] = {"noise_variance": problem.noise_variance, "seed": problem.seed}
+    if "horizon" in signature(policy).parameters:
+        known["horizon"] = problem.horizon
+    return policy(problem.actions, **{**known, **settings})
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +67,7 @@ class Trace:
     """What happened, round by round; each array has one entry a round."""
 
     regret: FloatArray  # cumulative, from the true means: noise does not enter
-    actions: IntArray
+    actions: IntArray  # rows; −1 where actions have none
     rewards: FloatArray
     probabilities: FloatArray
     seconds: FloatArray  # spent in ask and tell
@@ -66,7 +75,7 @@ class Trace:
 
 
 def simulate(
-    make_policy: PolicyMaker | type[Policy], instance: Instance, horizon: int, seed: Seed = 0, record: bool = False
+    make_policy: PolicyMaker | type[Policy], instance: World, horizon: int, seed: Seed = 0, record: bool = False
 ) -> Trace:
     """Play ``horizon`` rounds.
 
@@ -74,10 +83,10 @@ def simulate(
     ----------
     make_policy : a policy class, or a function that makes a policy from the :class:`Problem`, which holds all that
         it may know; see :func:`maker`
-    instance : the truth
+    instance : the truth: an :class:`Instance`, or what else an environment's ``sample`` returns
     horizon : number of rounds
-    seed : of the trial; noise depends on seed, round and action alone, so policies that are simulated with the
-        same seed face the same world
+    seed : of the trial; noise depends on seed, round and action alone (on seed and round, where actions have no
+        rows), so policies that are simulated with the same seed face the same world
     record : keep the diagnostics of each decision (expected regret, information gain, ratio, entropy and so on,
         whatever the policy has), NaN where it had none
 
@@ -88,7 +97,7 @@ def simulate(
     >>> trace.regret.shape, bool((np.diff(trace.regret) >= 0).all())
     ((20,), True)
     """
-    if not isinstance(instance, Instance):
+    if not isinstance(instance, World):
         raise TypeError(f"instance: expected an Instance, got {shown(instance)}")
     make_policy = check_maker("make_policy", make_policy)
     rounds = check_count("horizon", horizon)
@@ -96,18 +105,21 @@ def simulate(
     noise = IndexedNormals(child(seed, NOISE_STREAM))
     deviation = float(np.sqrt(instance.noise_variance))
     actions = np.empty(rounds, dtype=np.intp)
-    rewards, probabilities, seconds = np.empty(rounds), np.empty(rounds), np.empty(rounds)
+    regret, rewards, probabilities, seconds = np.empty((4, rounds))
     recorded: dict[str, FloatArray] = {}
     for t in range(rounds):
+        offered = instance.offered(t)
         asked = perf_counter()
-        decision = policy.ask()
+        decision = policy.ask() if offered is None else policy.ask(offered)
         answered = perf_counter()
-        reward = float(instance.means[decision.action]) + deviation * noise(t, decision.action)
+        outcome = instance.outcome(t, decision.action, decision.features)
+        reward = outcome.mean + deviation * noise(t, outcome.noise_index)
         told = perf_counter()
         policy.tell(decision, reward)
         seconds[t] = (answered - asked) + (perf_counter() - told)
         actions[t], rewards[t], probabilities[t] = decision.action, reward, decision.probability
+        regret[t] = outcome.regret
         if record:
             for name, value in decision.diagnostics.items():
                 recorded.setdefault(name, np.full(rounds, np.nan))[t] = value
-    return Trace(np.cumsum(instance.gaps[actions]), actions, rewards, probabilities, seconds, recorded)
+    return Trace(np.cumsum(regret), actions, rewards, probabilities, seconds, recorded)

@@ -1,11 +1,15 @@
 """A set of actions: one row an action, one column a feature, with the names a person gave them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from sparsebandits.checks import (
     FloatArray,
     check_columns,
+    check_count,
     check_matrix,
     check_positive,
     check_vector,
@@ -32,6 +36,10 @@ class ActionSet:
         """Check ``actions``, an array or a DataFrame of shape ``(K, d)``, and copy it."""
         if isinstance(actions, ActionSet):
             return actions
+        if isinstance(actions, int):
+            raise TypeError(
+                f"actions: expected one row an action, got {actions}; a cube's corners are to be enumerated"
+            )
         values, names = check_columns("actions", actions)
         index = getattr(actions, "index", None) if names is not None else None
         labels = None if index is None else tuple(str(label) for label in index)
@@ -62,6 +70,28 @@ class ActionSet:
         order = column_order("actions", self.feature_names, other.feature_names)
         return ActionSet(frozen(other.features[:, order].copy()), other.labels, self.feature_names)
 
+    def state(self) -> dict[str, Any]:
+        """Return arrays and JSON values that :meth:`restored` makes the same set from."""
+        return {
+            "features": self.features,
+            "labels": self.labels,
+            "feature_names": self.feature_names,
+            "noise_variances": self.noise_variances,
+        }
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> "ActionSet":
+        """Return the set that :meth:`state` was of."""
+        return cls(
+            cls.of(state["features"]).features,
+            _names(state["labels"]),
+            _names(state["feature_names"]),
+            state["noise_variances"],
+        )
+
+    def __str__(self) -> str:
+        return f"{len(self)} actions of {self.dimension} features"
+
     def __len__(self) -> int:
         return len(self.features)
 
@@ -69,6 +99,43 @@ class ActionSet:
     def dimension(self) -> int:
         """Number of features d."""
         return int(self.features.shape[1])
+
+
+class Cube(ActionSet):
+    """[−1, 1]^d, which nobody enumerates: a set without rows.
+
+    >>> str(Cube.of(3)), Cube.of(["price", "size"]).feature_names
+    ('the cube of 3 features', ('price', 'size'))
+    """
+
+    @classmethod
+    def of(cls, actions: object) -> "Cube":
+        """Make the cube from its dimension d, or from the names of its d features."""
+        if isinstance(actions, Cube):
+            return actions
+        names = actions if isinstance(actions, list | tuple) else None
+        if names is None and isinstance(actions, int | np.integer):
+            return cls(np.empty((0, check_count("actions", actions))))
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            raise TypeError(f"actions: expected the dimension of a cube, or a name a feature, got {shown(actions)}")
+        return cls(np.empty((0, len(names))), None, tuple(names))
+
+    def matched(self, actions: object, noise_variance: object = None) -> "ActionSet":
+        """Refuse: there is no choosing from rows on a cube."""
+        own = f"its own are the whole cube [-1, 1]^{self.dimension}"
+        raise ValueError(f"actions: expected none with this policy ({own}), got {shown(actions)}")
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> "Cube":
+        """Return the cube that ``state`` was of."""
+        return cls.of(_names(state["feature_names"]) or int(state["features"].shape[1]))
+
+    def __str__(self) -> str:
+        return f"the cube of {self.dimension} features"
+
+
+def _names(saved: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if saved is None else tuple(saved)
 
 
 def named_rows(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...] | None:

@@ -11,6 +11,12 @@ from sparsebandits.tables import Table, formatted
 CANDIDATES = 8
 """Foremost actions that a decision remembers its reasons for."""
 
+NO_ROW = -1
+"""``action`` of a decision whose action is no row of a set; its ``features`` are all that there is of it."""
+
+SIGNS = 32
+"""Coordinates whose signs make up the label of such a decision."""
+
 DRIVERS = 5
 """Features that contribute most to the chosen action's expected reward, which it remembers too."""
 
@@ -28,7 +34,8 @@ class Mixture:
 class Reasons:
     """What the rule knew of the foremost candidates: ``columns[name][i]`` is about action ``candidates[i]``.
 
-    The chosen action comes first; ``score`` is what the others are ranked by when shown. ``drivers`` are the features
+    Where actions are not enumerated, it is about coordinate ``candidates[i]`` (``about`` says which). Else the chosen
+    action comes first; ``score`` is what the others are ranked by when shown. ``drivers`` are the features
     that contribute most to its expected reward ⟨a, E θ⟩, and ``contributions`` how much.
     """
 
@@ -39,6 +46,7 @@ class Reasons:
     drivers: IntArray
     contributions: FloatArray
     mixture: Mixture | None = None
+    about: str = "action"  # or "coordinate"
 
     @classmethod
     def top(
@@ -53,10 +61,29 @@ class Reasons:
         """Keep the chosen action, those of the mixture and those with the largest ``score``; forget the rest."""
         rivals = () if mixture is None else (mixture.first, mixture.second)
         kept = np.array(list(dict.fromkeys((action, *rivals, *_largest(score, CANDIDATES)))), dtype=np.intp)
-        drivers = np.array(_largest(np.abs(contributions), DRIVERS), dtype=np.intp)
-        drivers = drivers[np.argsort(-np.abs(contributions[drivers]), kind="stable")]
+        drivers = _drivers(contributions)
         shown = {name: values[kept] for name, values in columns.items()}
         return cls(kept, score[kept], shown, notes or {}, drivers, contributions[drivers], mixture)
+
+    @classmethod
+    def of_coordinates(
+        cls,
+        score: FloatArray,
+        columns: Mapping[str, FloatArray],
+        contributions: FloatArray,
+        notes: Mapping[str, float],
+    ) -> "Reasons":
+        """Keep the coordinates with the largest ``score``, where actions are not enumerated; forget the rest."""
+        kept = np.array(_largest(score, CANDIDATES), dtype=np.intp)
+        kept = kept[np.argsort(-score[kept], kind="stable")]
+        drivers = _drivers(contributions)
+        shown = {name: values[kept] for name, values in columns.items()}
+        return cls(kept, score[kept], shown, notes, drivers, contributions[drivers], about="coordinate")
+
+
+def _drivers(contributions: FloatArray) -> IntArray:
+    drivers = np.array(_largest(np.abs(contributions), DRIVERS), dtype=np.intp)
+    return drivers[np.argsort(-np.abs(contributions[drivers]), kind="stable")]
 
 
 def _largest(values: FloatArray, count: int) -> list[int]:
@@ -66,12 +93,13 @@ def _largest(values: FloatArray, count: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a rule answers: a row of the action set, the probability it had, and why."""
+    """What a rule answers: a row of the action set (or ``NO_ROW`` and ``features``), its probability, and why."""
 
     action: int
     probability: float
     reasons: Reasons
     probability_draws: int | None = None  # None: the probability is exact
+    features: FloatArray | None = None  # the action itself, where it is no row
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,11 +109,12 @@ class Decision:
     Attributes
     ----------
     id : counts decisions from zero
-    action : row of the action set
-    features : that row, read-only
+    action : row of the action set; −1 if the policy's actions are not enumerated
+    features : that row, or else the action itself, read-only
     probability : with which the policy chose this action
     probability_draws : None if that is exact, else the number of posterior draws it was estimated from
-    label : the row's name, if the actions came as a table with names, else its number
+    label : the row's name, if the actions came as a table with names, else its number; where actions are not
+        enumerated, the signs of the first 32 coordinates
     """
 
     id: int
@@ -100,19 +129,23 @@ class Decision:
     policy: str  # the class that made it
 
     def __repr__(self) -> str:
-        name = "" if self.labels is None else f", label={self.label!r}"
+        name = "" if self.labels is None and self.action != NO_ROW else f", label={self.label!r}"
         how = "" if self.probability_draws is None else f" (estimated from {self.probability_draws} draws)"
         return f"Decision(id={self.id}, action={self.action}{name}, probability={self.probability:.4g}{how})"
 
     @property
     def label(self) -> str:
-        """The action's name, if the actions came with names, else its row number."""
+        """The action's name, if the actions came with names, else its row number, or its signs if it has none."""
+        if self.action == NO_ROW:
+            signs = "".join("+" if value > 0 else "-" if value < 0 else "0" for value in self.features[:SIGNS])
+            return signs + "..." * (len(self.features) > SIGNS)
         return str(self.action) if self.labels is None else self.labels[0]
 
     @property
     def diagnostics(self) -> dict[str, float]:
         """What the policy knew of the chosen action and of its own state, by name."""
-        found = {name: float(column[0]) for name, column in self.reasons.columns.items()}
+        of_action = self.reasons.columns if self.reasons.about == "action" else {}
+        found = {name: float(column[0]) for name, column in of_action.items()}
         if self.reasons.mixture is not None:
             mixture = self.reasons.mixture
             found |= {"first candidate": mixture.first, "second candidate": mixture.second}
@@ -128,9 +161,15 @@ class Explanation:
 
     @property
     def table(self) -> Table:
-        """The candidates, the chosen one first, and what the policy knew of each."""
+        """The candidates, the chosen one first, and what the policy knew of each.
+
+        Where actions are not enumerated: the coordinates of which the policy is surest.
+        """
         reasons = self.decision.reasons
         names = self.decision.labels or [str(a) for a in reasons.candidates.tolist()]
+        if reasons.about == "coordinate":
+            each = zip(names, *(column.tolist() for column in reasons.columns.values()), strict=True)
+            return Table((reasons.about, *reasons.columns), list(each))
         ranking = np.concatenate(([0], 1 + np.argsort(-reasons.score[1:], kind="stable")))
         rows = [
             ("" if rank else "*", names[i], *(float(column[i]) for column in reasons.columns.values()))

@@ -4,8 +4,8 @@ import os
 from typing import Any
 
 from sparsebandits.checks import shown
-from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.frequentist_ids import FrequentistIDS
+from sparsebandits.policies.hypercube_elimination import HypercubeElimination
 from sparsebandits.policies.ids import LinearIDS
 from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
 from sparsebandits.policies.online_to_confidence import OnlineToConfidence
@@ -24,7 +24,16 @@ from sparsebandits.priors import (
 )
 from sparsebandits.storage import SaveFileError, unpack
 
-POLICIES: tuple[type[Policy], ...] = (SparseIDS, SparseTS, LinearIDS, LinTS, LinUCB, FrequentistIDS, OnlineToConfidence)
+POLICIES: tuple[type[Policy], ...] = (
+    SparseIDS,
+    SparseTS,
+    LinearIDS,
+    LinTS,
+    LinUCB,
+    FrequentistIDS,
+    OnlineToConfidence,
+    HypercubeElimination,
+)
 PARTS: tuple[type[Any], ...] = (
     GaussianPrior,
     SpikeSlab,
@@ -57,16 +66,9 @@ def load(path: str | os.PathLike[str], *own: type[Policy]) -> Policy:
         if state["policy"] not in policies:
             known = ", ".join(policies)
             raise SaveFileError(f"path: {path} holds a {state['policy']}; pass its class to load (known: {known})")
-        names = state["feature_names"]
-        labels = state["labels"]
-        actions = ActionSet(
-            ActionSet.of(state["features"]).features,
-            None if labels is None else tuple(labels),
-            None if names is None else tuple(names),
-            state["noise_variances"],
-        )
+        policy = policies[state["policy"]]
         arguments = {name: decode(value) for name, value in state["arguments"].items()}
-        loaded = policies[state["policy"]](actions, **arguments)
+        loaded = policy(policy.action_set.restored(state), **arguments)
         loaded.restore(state)
     except SaveFileError:
         raise

@@ -73,8 +73,11 @@ class Policy:
     seed : seed of the policy's own coin flips
     """
 
+    action_set: type[ActionSet] = ActionSet
+    """What the policy chooses from."""
+
     def __init__(self, actions: object, rule: Rule, arguments: Mapping[str, Any], seed: Seed = None) -> None:
-        self.actions = ActionSet.of(actions)
+        self.actions = self.action_set.of(actions)
         self.rule = rule
         self.arguments = dict(arguments)
         self._rng = stream(seed, POLICY_STREAM)
@@ -84,8 +87,7 @@ class Policy:
 
     def __repr__(self) -> str:
         settings = "".join(f", {name}={value!r}" for name, value in self.arguments.items())
-        sizes = f"{len(self.actions)} actions of {self.actions.dimension} features"
-        return f"{type(self).__name__}({sizes}{settings}; {self._asked} asked, {len(self._pending)} pending)"
+        return f"{type(self).__name__}({self.actions}{settings}; {self._asked} asked, {len(self._pending)} pending)"
 
     def ask(self, actions: object = None, noise_variance: object = None) -> Decision:
         """Choose the next action, from ``actions`` if given (for this decision only), else from the policy's own.
@@ -100,14 +102,16 @@ class Policy:
             raise ValueError("noise_variance: expected together with actions; the policy's own have theirs already")
         available = self.actions if actions is None else self.actions.matched(actions, noise_variance)
         choice = self.rule.choose(available, self._rng)
+        features = available.features[choice.action] if choice.features is None else choice.features
+        names = available.labels if choice.reasons.about == "action" else available.feature_names
         decision = Decision(
             id=self._asked,
             action=choice.action,
-            features=frozen(available.features[choice.action]),
+            features=frozen(features),
             probability=choice.probability,
             probability_draws=choice.probability_draws,
             reasons=choice.reasons,
-            labels=named_rows(available.labels, choice.reasons.candidates.tolist()),
+            labels=named_rows(names, choice.reasons.candidates.tolist()),
             feature_names=named_rows(available.feature_names, choice.reasons.drivers.tolist()),
             noise_variance=(
                 None if available.noise_variances is None else float(available.noise_variances[choice.action])
@@ -167,10 +171,7 @@ class Policy:
         return {
             "policy": type(self).__name__,
             "arguments": {name: encode(value) for name, value in self.arguments.items()},
-            "features": self.actions.features,
-            "labels": self.actions.labels,
-            "feature_names": self.actions.feature_names,
-            "noise_variances": self.actions.noise_variances,
+            **self.actions.state(),
             "rng": generator_state(self._rng),
             "asked": self._asked,
             "rewards": self._rewards[: self._asked].copy(),
@@ -221,7 +222,7 @@ class Policy:
 
     def _learn(self, batch: Mapping[int, float]) -> None:
         told = [self._pending[number] for number in batch]
-        features, rewards = np.array([d.features for d in told]), np.fromiter(batch.values(), dtype=np.float64)
+        features, rewards = self._learnt_features(told), np.fromiter(batch.values(), dtype=np.float64)
         if self.actions.noise_variances is not None:  # a reward of noise variance v, divided by √v, has one of 1
             scale = np.sqrt(np.array([d.noise_variance for d in told], dtype=np.float64))
             features, rewards = features / scale[:, np.newaxis], rewards / scale
@@ -229,6 +230,10 @@ class Policy:
         for number, value in batch.items():
             self._rewards[number] = value
             del self._pending[number]
+
+    def _learnt_features(self, told: Sequence[Decision]) -> FloatArray:
+        """Return what the rule learns from besides the rewards, one row a decision."""
+        return np.array([decision.features for decision in told])
 
 
 def _same(one: Decision, other: Decision) -> bool:

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+import sparsebandits as sb
+from tests.statistical import assert_means_agree
+
+FIXED = sb.GaussianActions(dimension=4, sparsity=2, n_actions=30, correlation=0.6)
+
+
+def test_a_rounds_set_depends_on_seed_and_round_alone() -> None:
+    forwards, backwards, other = (sb.ChangingActions(FIXED).sample(seed) for seed in (0, 0, 1))
+    sets = {t: forwards.offered(t) for t in range(5)}
+    for t in (4, 2, 0, 3, 1):
+        assert backwards.offered(t).tobytes() == sets[t].tobytes()
+        assert other.offered(t).tobytes() != sets[t].tobytes()
+    assert len({one.tobytes() for one in sets.values()}) == 5
+    assert forwards.theta.tobytes() == backwards.theta.tobytes()
+
+
+def test_a_fresh_seed_is_drawn_once() -> None:
+    instance = sb.ChangingActions(FIXED).sample(None)
+    first = instance.offered(1).tobytes()
+    instance.offered(2)
+    assert instance.offered(1).tobytes() == first
+
+
+def test_theta_and_the_first_set_are_those_of_the_fixed_instance() -> None:
+    changing, fixed = sb.ChangingActions(FIXED).sample(5), FIXED.sample(5)
+    np.testing.assert_array_equal(changing.theta, fixed.theta)
+    np.testing.assert_array_equal(changing.actions, fixed.actions)
+    np.testing.assert_array_equal(changing.offered(0), fixed.actions)
+
+
+def test_sets_are_independent_draws_of_the_stated_distribution() -> None:
+    instance = sb.ChangingActions(FIXED).sample(0)
+    rows = np.array([instance.offered(t) for t in range(800)])
+    expected = 0.6 ** np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+    flat = rows.reshape(-1, 4)
+    assert_means_agree(flat.T @ flat / len(flat), expected, np.sqrt((1 + expected**2) / len(flat)))
+    follows = (rows[1:] * rows[:-1]).mean(axis=(1, 2))  # zero on average if a set knows nothing of the one before
+    error = follows.std() / np.sqrt(len(follows))
+    assert_means_agree(follows.mean(), np.zeros(()), error)
+    shared = follows + 0.1 * (rows[:-1] ** 2).mean(axis=(1, 2))  # planted: a set that has a tenth of the one before
+    with pytest.raises(AssertionError, match="z-score"):
+        assert_means_agree(shared.mean(), np.zeros(()), error)
+
+
+def test_outcomes_are_against_the_rounds_own_rows() -> None:
+    instance = sb.ChangingActions(FIXED).sample(2)
+    for t in (0, 3, 7):
+        means = instance.offered(t) @ instance.theta
+        for row in (0, 11, 29):
+            found = instance.outcome(t, row, instance.offered(t)[row])
+            assert found.mean == pytest.approx(means[row])
+            assert found.regret == pytest.approx(means.max() - means[row])
+            assert found.noise_index == row
+    with pytest.raises(ValueError, match="action: expected a row of the actions, got a decision without one"):
+        instance.outcome(0, -1, np.ones(4))
