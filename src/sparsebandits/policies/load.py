@@ -5,11 +5,16 @@ from typing import Any
 
 from sparsebandits.checks import shown
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.dr_lasso import DRLasso
 from sparsebandits.policies.ids import LinearIDS
+from sparsebandits.policies.lasso_bandit import LassoBandit
+from sparsebandits.policies.lasso_greedy import LassoGreedy
 from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
 from sparsebandits.policies.policy import KIND, VERSION, Policy
+from sparsebandits.policies.sa_lasso import SALasso
 from sparsebandits.policies.sparse import SparseIDS, SparseTS
 from sparsebandits.policies.thompson import LinTS
+from sparsebandits.policies.thresholded_lasso import ThresholdedLasso
 from sparsebandits.priors import (
     BetaInclusion,
     GaussianPrior,
@@ -22,7 +27,18 @@ from sparsebandits.priors import (
 )
 from sparsebandits.storage import SaveFileError, unpack
 
-POLICIES: tuple[type[Policy], ...] = (SparseIDS, SparseTS, LinearIDS, LinTS, LinUCB)
+POLICIES: tuple[type[Policy], ...] = (
+    SparseIDS,
+    SparseTS,
+    LinearIDS,
+    LinTS,
+    LinUCB,
+    LassoGreedy,
+    ThresholdedLasso,
+    SALasso,
+    LassoBandit,
+    DRLasso,
+)
 PARTS: tuple[type[Any], ...] = (
     GaussianPrior,
     SpikeSlab,
