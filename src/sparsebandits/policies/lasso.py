@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lasso_path
 
@@ -45,7 +46,8 @@ def lasso(x: FloatArray, y: FloatArray, penalty: float, start: FloatArray) -> Fl
         return least_squares(x, y)
     if np.abs(y @ x).max() <= count * penalty:  # then zero is optimal
         return np.zeros(x.shape[1])
-    with warnings.catch_warnings():
+    # What scikit-learn would check has been checked, and its checks take longer than a fit.
+    with warnings.catch_warnings(), config_context(skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)
         _, path, _ = lasso_path(
             np.asfortranarray(x),

@@ -14,14 +14,14 @@ zeros elsewhere, and this is its algorithm. Rows that differ from arm to arm are
 one arm says nothing of the others.
 
 q = 1, h = 5 and λ_1 = 0.05 are what Kim and Paik (2019) run it with in their program, with λ_20 = 0.05 and noise of
-deviation 0.05. The theorem's λ_20 is proportional to the deviation σ and its λ_1 is not, so the default is λ_20 = σ. That
-program shows each arm the rows of all arms, end to end, and takes λ for the penalty of scikit-learn, which is twice the
-source's.
+deviation 0.05. The theorem's λ_20 is proportional to the deviation σ and its λ_1 is not, so the default is λ_20 = σ.
+That program shows each arm the rows of all arms, end to end, and takes λ for the penalty of scikit-learn, which is
+twice the source's.
 
 Out of its element where the arms share one parameter, as everywhere else in this package: K parameters are learnt
-instead of one, and all of the first 2 K q rounds are forced. On a fixed action set a row never changes, so the estimates
-are K shrunken averages: a bandit without features. ``parameters="shared"``, which is not in the source, pools the arms:
-one forced-sample and one all-sample Lasso, and q uniformly drawn forced rounds where the source has K q.
+instead of one, and all of the first 2 K q rounds are forced. On a fixed action set a row never changes, so the
+estimates are K shrunken averages: a bandit without features. ``parameters="shared"``, which is not in the source, pools
+the arms: one forced-sample and one all-sample Lasso, and q uniformly drawn forced rounds where the source has K q.
 """
 
 import math
