@@ -29,6 +29,8 @@ no_array = not_a_number.filter(lambda value: not isinstance(value, bool))
 bad_number = st.one_of(not_finite, not_a_number, st.lists(st.floats(), max_size=3))
 bad_variance = st.one_of(bad_number, st.floats(max_value=0.0), st.just(1e-60))
 bad_variances = st.one_of(not_finite, no_array, st.floats(max_value=0.0), st.just([1.0, -1.0]), st.just([[1.0]]))
+bad_weight = st.one_of(bad_number, st.floats(max_value=-0.001)).filter(lambda value: value is not None)
+bad_length = st.one_of(st.integers(max_value=-1), st.floats(), st.text(max_size=3), st.none(), st.booleans())
 bad_count = st.one_of(st.integers(max_value=0), st.floats(), st.text(max_size=3), st.none(), st.booleans())
 bad_index = st.one_of(st.integers(max_value=-1), st.floats(), st.text(max_size=3), st.booleans())
 
@@ -101,6 +103,20 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
     ),
     ("LinearIDS", lambda v: sb.LinearIDS(np.eye(2), selection=v), "selection", st.text(max_size=4)),
     ("LinearIDS", lambda v: sb.LinearIDS(np.eye(2), gain=v), "gain", st.text(max_size=4)),
+    ("LassoGreedy", lambda v: sb.LassoGreedy(np.eye(2), penalty=v), "penalty", bad_weight),
+    ("LassoGreedy", lambda v: sb.LassoGreedy(np.eye(2), exploration=v), "exploration", bad_length),
+    ("ThresholdedLasso", lambda v: sb.ThresholdedLasso(np.eye(2), penalty=v), "penalty", bad_weight),
+    ("SALasso", lambda v: sb.SALasso(np.eye(2), penalty=v), "penalty", bad_weight),
+    ("SALasso", lambda v: sb.SALasso(np.eye(2), refit_growth=v), "refit_growth", bad_weight),
+    ("LassoBandit", lambda v: sb.LassoBandit(np.eye(2), forced_samples=v), "forced_samples", bad_count),
+    ("LassoBandit", lambda v: sb.LassoBandit(np.eye(2), localisation=v), "localisation", bad_weight),
+    ("LassoBandit", lambda v: sb.LassoBandit(np.eye(2), forced_penalty=v), "forced_penalty", bad_weight),
+    ("LassoBandit", lambda v: sb.LassoBandit(np.eye(2), all_penalty=v), "all_penalty", bad_weight),
+    ("LassoBandit", lambda v: sb.LassoBandit(np.eye(2), parameters=v), "parameters", st.text(max_size=4)),
+    ("DRLasso", lambda v: sb.DRLasso(np.eye(2), exploration=v), "exploration", bad_weight),
+    ("DRLasso", lambda v: sb.DRLasso(np.eye(2), penalty=v), "penalty", bad_weight),
+    ("DRLasso", lambda v: sb.DRLasso(np.eye(2), uniform_rounds=v), "uniform_rounds", bad_length),
+    ("DRLasso", lambda v: sb.DRLasso(np.eye(2), cut_off=v), "cut_off", bad_variance.filter(lambda v: v is not None)),
     (
         "ConfidenceRadius",
         lambda v: sb.ConfidenceRadius(delta=v),

@@ -23,16 +23,21 @@ if TYPE_CHECKING:
     from sparsebandits.experiments import simulate as simulate
     from sparsebandits.policies import Decision as Decision
     from sparsebandits.policies import Policy as Policy
+    from sparsebandits.policies.dr_lasso import DRLasso as DRLasso
     from sparsebandits.policies.frequentist_ids import FrequentistIDS as FrequentistIDS
     from sparsebandits.policies.hypercube_elimination import HypercubeElimination as HypercubeElimination
     from sparsebandits.policies.ids import LinearIDS as LinearIDS
+    from sparsebandits.policies.lasso_bandit import LassoBandit as LassoBandit
+    from sparsebandits.policies.lasso_greedy import LassoGreedy as LassoGreedy
     from sparsebandits.policies.linucb import ConfidenceRadius as ConfidenceRadius
     from sparsebandits.policies.linucb import LinUCB as LinUCB
     from sparsebandits.policies.load import load as load
     from sparsebandits.policies.online_to_confidence import OnlineToConfidence as OnlineToConfidence
+    from sparsebandits.policies.sa_lasso import SALasso as SALasso
     from sparsebandits.policies.sparse import SparseIDS as SparseIDS
     from sparsebandits.policies.sparse import SparseTS as SparseTS
     from sparsebandits.policies.thompson import LinTS as LinTS
+    from sparsebandits.policies.thresholded_lasso import ThresholdedLasso as ThresholdedLasso
     from sparsebandits.posteriors.conjugate import Conjugate as Conjugate
     from sparsebandits.posteriors.draws import Draws as Draws
     from sparsebandits.posteriors.enumeration import Enumeration as Enumeration
@@ -58,12 +63,17 @@ _HOMES = {
     "policies": ("Decision", "Policy"),
     "policies.frequentist_ids": ("FrequentistIDS",),
     "policies.hypercube_elimination": ("HypercubeElimination",),
+    "policies.dr_lasso": ("DRLasso",),
     "policies.ids": ("LinearIDS",),
+    "policies.lasso_bandit": ("LassoBandit",),
+    "policies.lasso_greedy": ("LassoGreedy",),
     "policies.linucb": ("ConfidenceRadius", "LinUCB"),
     "policies.load": ("load",),
     "policies.online_to_confidence": ("OnlineToConfidence",),
+    "policies.sa_lasso": ("SALasso",),
     "policies.sparse": ("SparseIDS", "SparseTS"),
     "policies.thompson": ("LinTS",),
+    "policies.thresholded_lasso": ("ThresholdedLasso",),
     "posteriors.conjugate": ("Conjugate",),
     "posteriors.draws": ("Draws",),
     "posteriors.enumeration": ("Enumeration",),

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sparsebandits as sb
-from tests.policies.table import ALL, POLICIES, Maker, fingerprint, play, some_actions
+from tests.policies.table import ALL, CANNOT_LEARN_A_FIXED_SET, POLICIES, Maker, fingerprint, play, some_actions
 
 every_policy = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 with_rows = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES)
@@ -47,7 +47,7 @@ def late_share_of_best(policy: sb.Policy, sign: float) -> float:
     return float(np.mean(np.array(played[300:]) == 1))
 
 
-@with_rows
+@pytest.mark.parametrize("make", [make for name, make in POLICIES.items() if name not in CANNOT_LEARN_A_FIXED_SET])
 def test_it_learns(make: Maker) -> None:
     assert late_share_of_best(make(np.eye(4), noise_variance=0.1, seed=0), 1.0) > 0.8
     assert late_share_of_best(make(np.eye(4), noise_variance=0.1, seed=0), -1.0) < 0.2, "planted: the wrong sign"
@@ -72,8 +72,9 @@ def test_rewards_late_out_of_order_and_in_batches_lead_to_the_same_knowledge(mak
     if isinstance(policy, sb.HypercubeElimination):
         np.testing.assert_array_equal(policy.exploration.rounds, np.full(3, 9))
         np.testing.assert_allclose(policy.exploration.totals, x.T @ y, atol=1e-12)
+    posterior = getattr(policy.rule, "posterior", None)
+    if posterior is None:  # those that keep their data: test_lasso_policies.py
         return
-    posterior = policy.rule.posterior  # type: ignore[attr-defined]
     np.testing.assert_allclose(posterior.evidence.gram, x.T @ x, atol=1e-12)
     np.testing.assert_allclose(posterior.evidence.moment, x.T @ y, atol=1e-12)
     if isinstance(posterior, sb.Conjugate):

@@ -100,6 +100,7 @@ class Choice:
     reasons: Reasons
     probability_draws: int | None = None  # None: the probability is exact
     features: FloatArray | None = None  # the action itself, where it is no row
+    observation: FloatArray | None = None  # the row that the rule learns from; None: the action's features
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,6 +128,7 @@ class Decision:
     feature_names: tuple[str, ...] | None  # of the drivers in ``reasons``, where features have names
     noise_variance: float | None  # of this action's reward, where each action has its own
     policy: str  # the class that made it
+    observation: FloatArray | None = None  # what the rule learns from with the reward, if not the features
 
     def __repr__(self) -> str:
         name = "" if self.labels is None and self.action != NO_ROW else f", label={self.label!r}"

@@ -19,7 +19,7 @@ whatever the number of rounds. Rewards may come late, in batches, and in any ord
 a round counts for the coordinates that explored when it was decided, and C_i is looked at once a batch.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,9 @@ from numpy.random import Generator
 
 from sparsebandits.checks import FloatArray, check_count, check_positive
 from sparsebandits.policies.actions import ActionSet, Cube
-from sparsebandits.policies.decision import NO_ROW, Choice, Decision, Reasons
+from sparsebandits.policies.decision import NO_ROW, Choice, Reasons
 from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import Seed
-
-NEVER = np.iinfo(np.int64).max
 
 
 def half_width(rounds: FloatArray, horizon: int, noise_variance: float = 1.0, mean_bound: float = 1.0) -> FloatArray:
@@ -56,7 +54,6 @@ class SelectiveExploration:
         self.rounds = np.zeros(dimension)  # T
         self.totals = np.zeros(dimension)  # Σ E A Y
         self.signs = np.zeros(dimension)  # 0 while a coordinate explores
-        self.committed_at = np.full(dimension, NEVER)  # decisions made before its commitment
 
     def intervals(self) -> tuple[FloatArray, FloatArray]:
         """Return θ̂ (0 before anything is known) and W."""
@@ -80,23 +77,20 @@ class SelectiveExploration:
         notes = {"coordinates exploring": float(count), "coordinates committed": float(len(exploring) - count)}
         surest = np.abs(estimate) / width + 1e6 * ~exploring  # those that are committed, then those that nearly are
         reasons = Reasons.of_coordinates(surest, columns, features * estimate, notes)
-        return Choice(NO_ROW, 0.5**count, reasons, features=features)
+        explored = np.where(exploring, coins, 0.0)
+        return Choice(NO_ROW, 0.5**count, reasons, features=features, observation=explored)
 
     def learn(self, features: FloatArray, rewards: FloatArray) -> None:
-        """Add A Y of the coordinates that explored."""
+        """Add A Y of the coordinates that explored; those whose interval leaves out 0 get their sign."""
         self.rounds += (features * features).sum(axis=0)
         self.totals += rewards @ features
-
-    def commit(self, decisions_made: int) -> None:
-        """Give coordinates whose interval leaves out 0 their sign, from the next decision on."""
         estimate, width = self.intervals()
         new = (self.signs == 0) & (np.abs(estimate) > width)
         self.signs[new] = np.sign(estimate[new])
-        self.committed_at[new] = decisions_made
 
     def state(self) -> dict[str, Any]:
         """Return sums and signs."""
-        return {name: getattr(self, name).copy() for name in ("rounds", "totals", "signs", "committed_at")}
+        return {name: getattr(self, name).copy() for name in ("rounds", "totals", "signs")}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
@@ -143,12 +137,3 @@ class HypercubeElimination(Policy):
         self.exploration = SelectiveExploration(cube.dimension, variance, rounds, bound)
         arguments = {"noise_variance": variance, "horizon": rounds, "mean_bound": bound}
         super().__init__(cube, self.exploration, arguments, seed)
-
-    def _learn(self, batch: Mapping[int, float]) -> None:
-        super()._learn(batch)
-        self.exploration.commit(self._asked)
-
-    def _learnt_features(self, told: Sequence[Decision]) -> FloatArray:
-        """Return A where it was a coin's: in decisions that were made before the coordinate was committed."""
-        numbers = np.array([[decision.id] for decision in told])
-        return super()._learnt_features(told) * (numbers < self.exploration.committed_at)

@@ -4,14 +4,19 @@ import os
 from typing import Any
 
 from sparsebandits.checks import shown
+from sparsebandits.policies.dr_lasso import DRLasso
 from sparsebandits.policies.frequentist_ids import FrequentistIDS
 from sparsebandits.policies.hypercube_elimination import HypercubeElimination
 from sparsebandits.policies.ids import LinearIDS
+from sparsebandits.policies.lasso_bandit import LassoBandit
+from sparsebandits.policies.lasso_greedy import LassoGreedy
 from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
 from sparsebandits.policies.online_to_confidence import OnlineToConfidence
 from sparsebandits.policies.policy import KIND, VERSION, Policy
+from sparsebandits.policies.sa_lasso import SALasso
 from sparsebandits.policies.sparse import SparseIDS, SparseTS
 from sparsebandits.policies.thompson import LinTS
+from sparsebandits.policies.thresholded_lasso import ThresholdedLasso
 from sparsebandits.priors import (
     BetaInclusion,
     GaussianPrior,
@@ -33,6 +38,11 @@ POLICIES: tuple[type[Policy], ...] = (
     FrequentistIDS,
     OnlineToConfidence,
     HypercubeElimination,
+    LassoGreedy,
+    ThresholdedLasso,
+    SALasso,
+    LassoBandit,
+    DRLasso,
 )
 PARTS: tuple[type[Any], ...] = (
     GaussianPrior,

@@ -31,7 +31,10 @@ class Rule(Protocol):
         """Choose a row of ``actions``. Changes nothing that :meth:`learn` relies on."""
 
     def learn(self, features: FloatArray, rewards: FloatArray) -> None:
-        """Learn from a batch ``(n, d), (n,)`` of actions and their rewards, which have been checked."""
+        """Learn from a batch ``(n, d), (n,)`` of actions and their rewards, which have been checked.
+
+        A rule whose choices carry an ``observation`` gets those rows instead of the actions' features.
+        """
 
     def state(self) -> dict[str, Any]:
         """Return arrays and JSON values that :meth:`restore` continues from, bit for bit."""
@@ -117,6 +120,7 @@ class Policy:
                 None if available.noise_variances is None else float(available.noise_variances[choice.action])
             ),
             policy=type(self).__name__,
+            observation=None if choice.observation is None else frozen(choice.observation),
         )
         if self._asked == len(self._rewards):
             self._rewards = np.concatenate((self._rewards, np.empty(self._asked)))
@@ -222,7 +226,8 @@ class Policy:
 
     def _learn(self, batch: Mapping[int, float]) -> None:
         told = [self._pending[number] for number in batch]
-        features, rewards = self._learnt_features(told), np.fromiter(batch.values(), dtype=np.float64)
+        features = np.array([d.features if d.observation is None else d.observation for d in told])
+        rewards = np.fromiter(batch.values(), dtype=np.float64)
         if self.actions.noise_variances is not None:  # a reward of noise variance v, divided by √v, has one of 1
             scale = np.sqrt(np.array([d.noise_variance for d in told], dtype=np.float64))
             features, rewards = features / scale[:, np.newaxis], rewards / scale
@@ -230,10 +235,6 @@ class Policy:
         for number, value in batch.items():
             self._rewards[number] = value
             del self._pending[number]
-
-    def _learnt_features(self, told: Sequence[Decision]) -> FloatArray:
-        """Return what the rule learns from besides the rewards, one row a decision."""
-        return np.array([decision.features for decision in told])
 
 
 def _same(one: Decision, other: Decision) -> bool:
@@ -262,6 +263,7 @@ def _decision_state(decision: Decision) -> dict[str, Any]:
         "feature_names": decision.feature_names,
         "noise_variance": decision.noise_variance,
         "policy": decision.policy,
+        "observation": decision.observation,
         "reasons": {
             **vars(decision.reasons),
             "columns": dict(decision.reasons.columns),
@@ -285,4 +287,5 @@ def _restored_decision(saved: Mapping[str, Any]) -> Decision:
         feature_names=None if saved["feature_names"] is None else tuple(saved["feature_names"]),
         noise_variance=saved["noise_variance"],
         policy=saved["policy"],
+        observation=saved.get("observation"),
     )
