@@ -21,7 +21,7 @@ from sklearn.linear_model import LassoCV
 
 from sparsebandits.checks import FloatArray, check_count, check_positive, shown
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.lasso import SWEEPS, Estimate, GreedyLasso, LassoPolicy, check_weight, lasso
+from sparsebandits.policies.lasso import Estimate, GreedyLasso, LassoPolicy, check_weight, lasso
 from sparsebandits.randomness import Seed
 
 CROSS_VALIDATION = "cv"
@@ -44,7 +44,7 @@ def cross_validated_penalty(x: FloatArray, y: FloatArray) -> float:
     """Return the penalty with the smallest squared error over five contiguous folds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return float(LassoCV(cv=FOLDS, fit_intercept=False, max_iter=SWEEPS).fit(x, y).alpha_)
+        return float(LassoCV(cv=FOLDS, fit_intercept=False).fit(x, y).alpha_)
 
 
 @dataclass(frozen=True)
