@@ -31,7 +31,21 @@ def sparse(policy: Maker, slab: sb.SpikeSlab | None, **settings: Any) -> Maker:
     return make
 
 
+def priorless(policy: Maker, **settings: Any) -> Maker:
+    """Make a policy that has no prior where one with a Gaussian prior would be made: it is checked and forgotten."""
+
+    def make(actions: Any, prior: Any = None, **given: Any) -> sb.Policy:
+        if prior is not None:
+            sb.Conjugate(prior, np.shape(actions)[-1])
+        return policy(actions, **{**settings, **given})
+
+    return make
+
+
 POLICIES: dict[str, Maker] = {
+    "ESTC": priorless(sb.ESTC, exploration=30),
+    "ESTC, cross-validation": priorless(sb.ESTC, exploration=20, penalty="cross-validation"),
+    "ESTC, the theorem's length": priorless(sb.ESTC, horizon=400, sparsity=1, bound=10.0),
     "LinTS": sb.LinTS,
     "LinTS, inflated": lambda actions, **given: sb.LinTS(actions, inflation=2.0, **given),
     "LinUCB": sb.LinUCB,

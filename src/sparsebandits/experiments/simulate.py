@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -34,6 +35,8 @@ PolicyMaker: TypeAlias = Callable[[Problem], Policy]
 def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
     """Return a maker that gives ``policy`` the problem's actions, noise variance and seed, and these settings.
 
+    A policy whose constructor has a ``horizon`` is given that too.
+
     >>> from sparsebandits import LinUCB
     >>> make_policy = maker(LinUCB, width=1.5)
     """
@@ -50,7 +53,10 @@ def check_maker(name: str, value: object) -> PolicyMaker:
 
 
 def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: Problem) -> Policy:
-    return policy(problem.actions, **{"noise_variance": problem.noise_variance, "seed": problem.seed, **settings})
+    known: dict[str, Any] = {"noise_variance": problem.noise_variance, "seed": problem.seed}
+    if "horizon" in signature(policy).parameters:
+        known["horizon"] = problem.horizon
+    return policy(problem.actions, **{**known, **settings})
 
 
 @dataclass(frozen=True, eq=False)

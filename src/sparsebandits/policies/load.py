@@ -5,6 +5,7 @@ from typing import Any
 
 from sparsebandits.checks import shown
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.estc import ESTC
 from sparsebandits.policies.ids import LinearIDS
 from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
 from sparsebandits.policies.policy import KIND, VERSION, Policy
@@ -22,7 +23,7 @@ from sparsebandits.priors import (
 )
 from sparsebandits.storage import SaveFileError, unpack
 
-POLICIES: tuple[type[Policy], ...] = (SparseIDS, SparseTS, LinearIDS, LinTS, LinUCB)
+POLICIES: tuple[type[Policy], ...] = (SparseIDS, SparseTS, LinearIDS, LinTS, LinUCB, ESTC)
 PARTS: tuple[type[Any], ...] = (
     GaussianPrior,
     SpikeSlab,
