@@ -50,8 +50,8 @@ class HardInstance:
     sparsity : s, non-zero coordinates of θ*, the last one among them; at least 2
     epsilon : ε, the size of the others
     informative_set : "subset", or "hypercube" for all 2^(d−1) corners
-    n_informative : size of the subset, at most 2^(d−1); by default 6 s log(ed/s), rounded up, or with 9, 13.5 or 20 in place of 6
-        where the restricted eigenvalue asks for more
+    n_informative : size of the subset, at most 2^(d−1); by default 6 s log(ed/s), rounded up, or with 9, 13.5 or 20
+        in place of 6 where the restricted eigenvalue asks for more
     noise_variance : of rewards
     set_seed : of the subset, which is the same for all instances
 
@@ -150,10 +150,12 @@ class HardInstance:
         signs = np.array(list(product((1.0, -1.0), repeat=size)))
         supports = np.array(list(combinations(range(free), size)))
         actions = np.zeros((len(supports), len(signs), self.dimension))
-        actions[np.arange(len(supports))[:, np.newaxis, np.newaxis], np.arange(len(signs))[:, np.newaxis],
-                supports[:, np.newaxis, :]] = signs
+        actions[
+            np.arange(len(supports))[:, np.newaxis, np.newaxis],
+            np.arange(len(signs))[:, np.newaxis],
+            supports[:, np.newaxis, :],
+        ] = signs
         return actions.reshape(count, self.dimension)
-
 
 
 def _corners(rng: Generator, size: int, dimension: int) -> FloatArray:

@@ -2,8 +2,8 @@
 
 A rival is tuned before it is compared, as Hao, Lattimore and Deng (2021) tune the width of LinUCB over a candidate set.
 Tuned on the trials of the comparison itself it would have seen the answers. So the trials of tuning come from a root
-seed of their own, 128 bits that are derived from ``seed`` below a key that no experiment uses: tuning and comparing with
-the same ``seed`` share no instance, no noise and no coin flip.
+seed of their own, 128 bits that are derived from ``seed`` below a key that no experiment uses: tuning and comparing
+with the same ``seed`` share no instance, no noise and no coin flip.
 """
 
 from collections.abc import Callable, Sequence

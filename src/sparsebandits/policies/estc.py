@@ -43,9 +43,8 @@ def exploration_length(
     """
     if c_min == 0.0:
         return horizon
-    length = (2.0 * sparsity**2 * noise_variance * math.log(2 * dimension)) ** (1 / 3) * (
-        horizon / (bound * c_min)
-    ) ** (2 / 3)
+    constant = 2.0 * sparsity**2 * noise_variance * math.log(2 * dimension)
+    length = math.cbrt(constant) * math.pow(horizon / (bound * c_min), 2 / 3)
     return max(1, math.ceil(min(length, horizon)))
 
 
@@ -212,15 +211,13 @@ class ESTC(Policy):
         if bound is None:
             bound = float(np.sqrt(np.square(available.features).sum(axis=1).max())) or 1.0
         bound = check_positive("bound", bound)
-        for name, value in (("horizon", horizon), ("sparsity", sparsity)):
-            if value is not None:
-                check_count(name, value)
-            elif exploration is None:
-                raise ValueError(f"{name}: expected a whole number, as exploration is not given, got None")
-        if sparsity is not None and sparsity > available.dimension:
-            raise ValueError(f"sparsity: expected at most the {available.dimension} features, got {sparsity}")
-        if exploration is None:
-            assert horizon is not None and sparsity is not None  # checked above
+        if exploration is None or horizon is not None:
+            horizon = check_count("horizon", horizon)
+        if exploration is None or sparsity is not None:
+            sparsity = check_count("sparsity", sparsity)
+            if sparsity > available.dimension:
+                raise ValueError(f"sparsity: expected at most the {available.dimension} features, got {sparsity}")
+        if exploration is None and horizon is not None and sparsity is not None:
             c_min = exploratory_design(available.features).c_span
             exploration = exploration_length(horizon, available.dimension, sparsity, noise, bound, c_min)
         exploration = check_count("exploration", exploration)

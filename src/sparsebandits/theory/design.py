@@ -1,4 +1,4 @@
-"""The exploration distribution of Hao, Lattimore and Wang (2020, Section 4), and C_min of Hao, Lattimore and Deng (2021).
+"""The exploration distribution of Hao, Lattimore and Wang (2020), and C_min of Hao, Lattimore and Deng (2021).
 
     C_min(𝒜) = max_μ σ_min(E_μ[aa'])  over distributions μ on the actions.
 
@@ -17,6 +17,7 @@ that violate a'Za ≤ C_min are added until none does. Clarabel and SCS are ther
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -206,7 +207,7 @@ def _barrier(actions: FloatArray) -> tuple[FloatArray, FloatArray]:
     identity = np.eye(dimension)
     weights = np.ones(n_actions)
     weights *= 2.0 / np.linalg.eigvalsh(_moment(actions, weights))[0]
-    root = np.linalg.cholesky(_moment(actions, weights) - identity)
+    root: FloatArray = np.asarray(np.linalg.cholesky(_moment(actions, weights) - identity), dtype=np.float64)
     parameter = weights.sum() / (n_actions + dimension)
     best, best_root, most, least = weights, identity, 0.0, np.inf
     while parameter * (n_actions + dimension) > LEAST_BARRIER * weights.sum():
@@ -247,7 +248,7 @@ def _centre(
         while True:
             moved = weights * (1.0 + length * step)
             try:
-                moved_root = np.linalg.cholesky(_moment(actions, moved) - identity)
+                moved_root = np.asarray(np.linalg.cholesky(_moment(actions, moved) - identity), dtype=np.float64)
                 moved_value = _barrier_value(moved, moved_root, parameter)
             except np.linalg.LinAlgError:  # outside the feasible set
                 moved_value = np.inf
@@ -269,7 +270,7 @@ def _barrier_value(weights: FloatArray, root: FloatArray, parameter: float) -> f
 def _by_cvxpy(actions: FloatArray, solver: str) -> Design:
     """Hand the program to a conic solver; its dual matrix is made feasible here, whatever it was."""
     try:
-        import cvxpy as cp
+        cp: Any = import_module("cvxpy")
     except ImportError as error:
         raise ImportError(
             f"solver: expected cvxpy to be installed for {solver!r} (pip install 'sparsebandits[design]'); "

@@ -26,7 +26,7 @@ MOST_SUPPORTS = 100_000
 """Supports that are enumerated; beyond, bounds hold for all supports at once."""
 
 MOST_CONVEX = 200
-"""Convex programs that are solved, one a support and pattern of signs."""
+"""Convex programs that are solved at most, one a support and pattern of signs."""
 
 RIDGES = (0.0, 1e-4, 1e-3, 1e-2, 0.03, 0.1)
 """Values of δ that are tried, relative to the mean eigenvalue."""
@@ -55,7 +55,9 @@ def restricted_eigenvalue(H: object, sparsity: int, L: float = 3.0) -> Bounds:  
     (0.35, 0.35)
     """
     matrix = check_matrix("H", H)
-    if matrix.shape[0] != matrix.shape[1] or not np.allclose(matrix, matrix.T, rtol=0, atol=1e-10 * np.abs(matrix).max()):
+    if matrix.shape[0] != matrix.shape[1] or not np.allclose(
+        matrix, matrix.T, rtol=0, atol=1e-10 * np.abs(matrix).max()
+    ):
         raise ValueError(f"H: expected a symmetric matrix, got one of shape {matrix.shape} that is not")
     dimension = len(matrix)
     if check_count("sparsity", sparsity) > dimension:
@@ -88,16 +90,17 @@ def _enumerated(matrix: FloatArray, sparsity: int, cone: float) -> Bounds:
     order = np.argsort(lower, kind="stable")
     for i in order[:50]:
         upper = min(upper, _ratio(matrix, _unconstrained(matrix, supports[i]), sparsity, cone))
-    open_ones = [i for i in order if lower[i] < upper * (1.0 - 1e-9)]
-    patterns = 2 ** (sparsity - 1)
-    if len(open_ones) * patterns <= MOST_CONVEX:
-        for i in open_ones:
-            smallest = np.inf
-            for signs in product((1.0, -1.0), repeat=sparsity - 1):
-                certified, point = _convex(matrix, supports[i], np.array((1.0, *signs)), cone)
-                smallest = min(smallest, certified)
-                upper = min(upper, _ratio(matrix, point, sparsity, cone))
-            lower[i] = max(lower[i], smallest)
+    settled, patterns = np.inf, list(product((1.0, -1.0), repeat=sparsity - 1))
+    for i in order[: MOST_CONVEX // len(patterns)]:
+        if min(settled, upper * (1.0 - 1e-9)) <= lower[i]:  # the smallest cannot rise any more
+            break
+        smallest = np.inf
+        for signs in patterns:
+            certified, point = _convex(matrix, supports[i], np.array((1.0, *signs)), cone)
+            smallest = min(smallest, certified)
+            upper = min(upper, _ratio(matrix, point, sparsity, cone))
+        lower[i] = max(lower[i], smallest)
+        settled = min(settled, lower[i])
     return Bounds(float(lower.min()), float(upper))
 
 
@@ -107,7 +110,7 @@ def _by_schur_complement(matrix: FloatArray, supports: IntArray, cone: float) ->
     inside = matrix[supports[:, :, np.newaxis], supports[:, np.newaxis, :]]
     best = np.zeros(len(supports))
     if sparsity == dimension:
-        return np.maximum(best, np.linalg.eigvalsh(inside)[:, 0])
+        return np.asarray(np.maximum(best, np.linalg.eigvalsh(inside)[:, 0]))
     scale = float(np.trace(matrix)) / dimension
     for ridge in RIDGES:
         if ridge == 0.0:
@@ -207,7 +210,7 @@ def _onto_simplex(vector: FloatArray, total: float) -> FloatArray:
     falling = np.sort(vector)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(vector) + 1)
     shift = excess[np.flatnonzero(falling > excess)[-1]] if total > 0 else falling[0]
-    return np.maximum(vector - shift, 0.0)
+    return np.asarray(np.maximum(vector - shift, 0.0))
 
 
 def _onto_ball(vector: FloatArray, radius: float) -> FloatArray:
