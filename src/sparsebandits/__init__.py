@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from sparsebandits.environments import ChangingActions as ChangingActions
     from sparsebandits.environments import GaussianActions as GaussianActions
+    from sparsebandits.environments import HardInstance as HardInstance
     from sparsebandits.environments import Hypercube as Hypercube
     from sparsebandits.environments import Instance as Instance
     from sparsebandits.evidence import Evidence as Evidence
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
     from sparsebandits.experiments import Problem as Problem
     from sparsebandits.experiments import Result as Result
     from sparsebandits.experiments import Trace as Trace
+    from sparsebandits.experiments import Tuned as Tuned
     from sparsebandits.experiments import maker as maker
     from sparsebandits.experiments import simulate as simulate
+    from sparsebandits.experiments import tune as tune
     from sparsebandits.policies import Decision as Decision
     from sparsebandits.policies import Policy as Policy
     from sparsebandits.policies.dr_lasso import DRLasso as DRLasso
+    from sparsebandits.policies.estc import ESTC as ESTC
     from sparsebandits.policies.frequentist_ids import FrequentistIDS as FrequentistIDS
     from sparsebandits.policies.hypercube_elimination import HypercubeElimination as HypercubeElimination
     from sparsebandits.policies.ids import LinearIDS as LinearIDS
@@ -56,14 +60,17 @@ if TYPE_CHECKING:
     from sparsebandits.regression import SpikeSlabRegressor as SpikeSlabRegressor
     from sparsebandits.storage import SaveFileError as SaveFileError
 
+    from . import theory as theory
+
 _HOMES = {
-    "environments": ("ChangingActions", "GaussianActions", "Hypercube", "Instance"),
+    "environments": ("ChangingActions", "GaussianActions", "HardInstance", "Hypercube", "Instance"),
     "evidence": ("Evidence",),
-    "experiments": ("Experiment", "Problem", "Result", "Trace", "maker", "simulate"),
+    "experiments": ("Experiment", "Problem", "Result", "Trace", "Tuned", "maker", "simulate", "tune"),
     "policies": ("Decision", "Policy"),
+    "policies.dr_lasso": ("DRLasso",),
+    "policies.estc": ("ESTC",),
     "policies.frequentist_ids": ("FrequentistIDS",),
     "policies.hypercube_elimination": ("HypercubeElimination",),
-    "policies.dr_lasso": ("DRLasso",),
     "policies.ids": ("LinearIDS",),
     "policies.lasso_bandit": ("LassoBandit",),
     "policies.lasso_greedy": ("LassoGreedy",),
@@ -93,12 +100,15 @@ _HOMES = {
     "regression": ("SpikeSlabRegressor",),
     "storage": ("SaveFileError",),
 }
+_ROOMS = ("theory",)  # public as a whole: sparsebandits.theory.exploratory_design
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"sparsebandits.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'sparsebandits' has no attribute {name!r}")
     value = getattr(import_module(f"sparsebandits.{_HOME[name]}"), name)
@@ -107,4 +117,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted((*globals(), *__all__))
+    return sorted((*globals(), *_ROOMS, *__all__))

@@ -33,12 +33,12 @@ def sparse(policy: Maker, slab: sb.SpikeSlab | None, **settings: Any) -> Maker:
 
 
 def without_prior(policy: Maker, **settings: Any) -> Maker:
-    """Make a policy that knows no prior where one with a prior would be made."""
+    """Make a policy that knows no prior where one with a Gaussian prior would be made."""
 
     def make(actions: Any, prior: Any = None, **given: Any) -> sb.Policy:
         if prior is not None:
             sb.Conjugate(prior, np.shape(actions)[-1])  # which is not used, but may be wrong
-        return policy(actions, **given, **settings)
+        return policy(actions, **{**settings, **given})
 
     return make
 
@@ -48,6 +48,9 @@ POLICIES: dict[str, Maker] = {
     "FrequentistIDS, full gain": lambda actions, **given: sb.FrequentistIDS(
         actions, gain="full", selection="deterministic", width=sb.ConfidenceRadius(), **given
     ),
+    "ESTC": without_prior(sb.ESTC, exploration=30),
+    "ESTC, cross-validation": without_prior(sb.ESTC, exploration=20, penalty="cross-validation"),
+    "ESTC, the theorem's length": without_prior(sb.ESTC, horizon=400, sparsity=1, bound=10.0),
     "LinTS": sb.LinTS,
     "LinTS, inflated": lambda actions, **given: sb.LinTS(actions, inflation=2.0, **given),
     "LinUCB": sb.LinUCB,

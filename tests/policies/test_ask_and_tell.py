@@ -73,8 +73,11 @@ def test_rewards_late_out_of_order_and_in_batches_lead_to_the_same_knowledge(mak
     if isinstance(policy, sb.HypercubeElimination):
         np.testing.assert_array_equal(policy.exploration.rounds, np.full(3, 9))
         np.testing.assert_allclose(policy.exploration.totals, x.T @ y, atol=1e-12)
+    if isinstance(policy, sb.ESTC):  # keeps the rewards themselves
+        rows = np.column_stack((policy.rule.features, policy.rule.rewards))  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(np.unique(rows, axis=0), np.unique(np.column_stack((x, y)), axis=0))
     posterior = getattr(policy.rule, "posterior", None)
-    if posterior is None:  # those that keep their data: test_lasso_policies.py
+    if posterior is None:  # the Lasso policies, which keep their data, are in test_lasso_policies.py
         return
     np.testing.assert_allclose(posterior.evidence.gram, x.T @ x, atol=1e-12)
     np.testing.assert_allclose(posterior.evidence.moment, x.T @ y, atol=1e-12)

@@ -2,6 +2,7 @@
 
 from sparsebandits.environments.changing import ChangingActions, ChangingInstance
 from sparsebandits.environments.gaussian_actions import GaussianActions
+from sparsebandits.environments.hard_instance import HardInstance
 from sparsebandits.environments.hypercube import CubeInstance, Hypercube
 from sparsebandits.environments.instance import Environment, Instance, Outcome, World
 
@@ -11,6 +12,7 @@ __all__ = [
     "CubeInstance",
     "Environment",
     "GaussianActions",
+    "HardInstance",
     "Hypercube",
     "Instance",
     "Outcome",

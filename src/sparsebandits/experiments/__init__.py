@@ -3,5 +3,6 @@
 from sparsebandits.experiments.comparison import Result
 from sparsebandits.experiments.experiment import Experiment
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, Trace, maker, simulate
+from sparsebandits.experiments.tuning import Tuned, tune
 
-__all__ = ["Experiment", "PolicyMaker", "Problem", "Result", "Trace", "maker", "simulate"]
+__all__ = ["Experiment", "PolicyMaker", "Problem", "Result", "Trace", "Tuned", "maker", "simulate", "tune"]

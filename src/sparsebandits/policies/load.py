@@ -5,6 +5,7 @@ from typing import Any
 
 from sparsebandits.checks import shown
 from sparsebandits.policies.dr_lasso import DRLasso
+from sparsebandits.policies.estc import ESTC
 from sparsebandits.policies.frequentist_ids import FrequentistIDS
 from sparsebandits.policies.hypercube_elimination import HypercubeElimination
 from sparsebandits.policies.ids import LinearIDS
@@ -35,6 +36,7 @@ POLICIES: tuple[type[Policy], ...] = (
     LinearIDS,
     LinTS,
     LinUCB,
+    ESTC,
     FrequentistIDS,
     OnlineToConfidence,
     HypercubeElimination,

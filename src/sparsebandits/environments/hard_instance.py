@@ -1,0 +1,171 @@
+"""The instance on which optimism fails: the illustrative example of Hao, Lattimore and Deng (2021, Section 4).
+
+The actions are the union of two sets, and s of the d coordinates of θ* are not zero:
+
+    informative    x ∈ {−1, 1}^(d−1) × {1}: every coordinate is seen at once, at a regret of about 1 a round;
+    uninformative  x ∈ {−1, 0, 1}^(d−1) × {0} with ‖x‖₁ = s − 1: one of them is the best;
+    θ*             ε on s − 1 of the first d − 1 coordinates, −1 on the last.
+
+The informative set is all corners (Hao, Lattimore and Wang 2020), or O(s log(ed/s)) of them, drawn at random and drawn
+again until the restricted eigenvalue φ²(Σ̂, s, 3) of their mean Σ̂ of xx' is at least 1/4. Three readings differ from
+the print. The last coordinate of informative actions is +1, as in the paper's appendix: with the −1 of its Section 4
+they would be good. Σ̂ is a mean, not a sum. And the ε stand at random places, not at the first s − 1, or a policy that
+breaks ties by row number would be lucky or not by the order of the rows.
+"""
+
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from math import ceil, comb, e, log
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from sparsebandits.checks import FloatArray, check_choice, check_count, check_positive, frozen
+from sparsebandits.environments.instance import Instance
+from sparsebandits.randomness import Seed, stream
+from sparsebandits.theory import Bounds, restricted_eigenvalue
+
+CONE = 3.0
+LEAST_EIGENVALUE = 0.25
+"""What the paper asks of φ²(Σ̂, s, 3)."""
+
+SIZES = (6.0, 9.0, 13.5, 20.0)
+"""Informative actions for each s log(ed/s), tried one after another unless their number is given."""
+
+DRAWS = 20
+"""Sets that are drawn of each size."""
+
+MOST_ACTIONS = 200_000
+SETS = ("subset", "hypercube")
+
+
+@dataclass(frozen=True)
+class HardInstance:
+    """Instances of one action set, with θ* drawn anew.
+
+    Parameters
+    ----------
+    dimension : d, at least 2
+    sparsity : s, non-zero coordinates of θ*, the last one among them; at least 2
+    epsilon : ε, the size of the others
+    informative_set : "subset", or "hypercube" for all 2^(d−1) corners
+    n_informative : size of the subset, at most 2^(d−1); by default 6 s log(ed/s), rounded up, or with 9, 13.5 or 20
+        in place of 6 where the restricted eigenvalue asks for more
+    noise_variance : of rewards
+    set_seed : of the subset, which is the same for all instances
+
+    Attributes
+    ----------
+    actions : ``(K, d)``, informative ones first
+    informative : ``(K,)``, true for those
+    restricted_eigenvalue : bounds of φ²(Σ̂, s, 3) of the informative set
+
+    >>> environment = HardInstance(dimension=10, sparsity=2, epsilon=0.3)
+    >>> int(environment.informative.sum()), len(environment.actions), environment.restricted_eigenvalue.lower >= 0.25
+    (32, 50, True)
+    >>> instance = environment.sample(seed=0)
+    >>> float(instance.means.max()), float(instance.gaps[environment.informative].min())
+    (0.3, 1.0)
+    """
+
+    dimension: int
+    sparsity: int
+    epsilon: float = 0.3
+    informative_set: str = "subset"
+    n_informative: int | None = None
+    noise_variance: float = 2.0
+    set_seed: int = 0
+    actions: FloatArray = field(init=False, repr=False, compare=False)
+    informative: NDArray[np.bool_] = field(init=False, repr=False, compare=False)
+    restricted_eigenvalue: Bounds = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_count("dimension", self.dimension, least=2)
+        if check_count("sparsity", self.sparsity, least=2) > self.dimension:
+            raise ValueError(f"sparsity: expected at most dimension ({self.dimension}), got {self.sparsity}")
+        check_positive("epsilon", self.epsilon)
+        check_choice("informative_set", self.informative_set, SETS)
+        check_positive("noise_variance", self.noise_variance)
+        check_count("set_seed", self.set_seed, least=0)
+        uninformative = self._uninformative()
+        informative, bounds = self._hypercube() if self.informative_set == "hypercube" else self._subset()
+        actions = np.concatenate((informative, uninformative))
+        object.__setattr__(self, "actions", frozen(actions))
+        object.__setattr__(self, "informative", frozen(actions[:, -1] != 0))
+        object.__setattr__(self, "restricted_eigenvalue", bounds)
+
+    def sample(self, seed: Seed) -> Instance:
+        """Return the instance that belongs to ``seed``."""
+        theta = np.zeros(self.dimension)
+        theta[stream(seed).choice(self.dimension - 1, size=self.sparsity - 1, replace=False)] = self.epsilon
+        theta[-1] = -1.0
+        return Instance(self.actions, theta, self.noise_variance)
+
+    def _hypercube(self) -> tuple[FloatArray, Bounds]:
+        if self.n_informative is not None:
+            raise ValueError(f"n_informative: expected none for the whole hypercube, got {self.n_informative}")
+        if 2 ** (self.dimension - 1) > MOST_ACTIONS:
+            raise ValueError(
+                f"dimension: expected at most {MOST_ACTIONS} corners, 2^(d−1), for the whole hypercube, got "
+                f"{self.dimension}; informative_set='subset' has fewer"
+            )
+        corners = np.array(list(product((-1.0, 1.0), repeat=self.dimension - 1)))
+        # The mean of xx' is the identity, whose restricted eigenvalue is 1.
+        return np.concatenate((corners, np.ones((len(corners), 1))), axis=1), Bounds(1.0, 1.0)
+
+    def _subset(self) -> tuple[FloatArray, Bounds]:
+        d, s = self.dimension, self.sparsity
+        if self.n_informative is None:
+            sizes = [ceil(constant * s * log(e * d / s)) for constant in SIZES]
+            if sizes[-1] > 2 ** (d - 1):
+                sizes = [size for size in sizes if size < 2 ** (d - 1)]
+                if not sizes:
+                    return self._hypercube()
+        else:
+            sizes = [check_count("n_informative", self.n_informative)]
+        if sizes[0] > 2 ** (d - 1):
+            raise ValueError(f"n_informative: expected at most {2 ** (d - 1)}, all corners, got {self.n_informative}")
+        rng = stream(self.set_seed)
+        best = 0.0
+        for size in np.repeat(sizes, DRAWS).tolist():
+            actions = _corners(rng, size, d)
+            bounds = restricted_eigenvalue(actions.T @ actions / size, s, CONE)
+            if bounds.lower >= LEAST_EIGENVALUE:
+                return actions, bounds
+            best = max(best, bounds.lower)
+        raise ValueError(
+            f"n_informative: expected enough actions for a restricted eigenvalue of at least {LEAST_EIGENVALUE}; the "
+            f"best certified was {best:.3g}, with {sizes[-1]} actions, got n_informative={self.n_informative}"
+        )
+
+    def _uninformative(self) -> FloatArray:
+        free, size = self.dimension - 1, self.sparsity - 1
+        count = comb(free, size) * 2**size
+        if count > MOST_ACTIONS:
+            raise ValueError(
+                f"sparsity: expected at most {MOST_ACTIONS} uninformative actions, got {count} of them "
+                f"(dimension {self.dimension}, sparsity {self.sparsity})"
+            )
+        signs = np.array(list(product((1.0, -1.0), repeat=size)))
+        supports = np.array(list(combinations(range(free), size)))
+        actions = np.zeros((len(supports), len(signs), self.dimension))
+        actions[
+            np.arange(len(supports))[:, np.newaxis, np.newaxis],
+            np.arange(len(signs))[:, np.newaxis],
+            supports[:, np.newaxis, :],
+        ] = signs
+        return actions.reshape(count, self.dimension)
+
+
+def _corners(rng: Generator, size: int, dimension: int) -> FloatArray:
+    """Draw ``size`` different corners of {−1, 1}^(d−1) × {1}, uniformly."""
+    actions = np.ones((size, dimension))
+    if dimension <= 20:
+        numbers = rng.choice(2 ** (dimension - 1), size=size, replace=False)
+        actions[:, :-1] -= 2.0 * (numbers[:, np.newaxis] >> np.arange(dimension - 1) & 1)
+        return actions
+    while True:  # that two of so many agree has a chance of less than one in ten, for any size that is of use
+        actions[:, :-1] = rng.choice((-1.0, 1.0), size=(size, dimension - 1))
+        if len(np.unique(actions, axis=0)) == size:
+            return actions
