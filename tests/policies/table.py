@@ -93,7 +93,9 @@ POLICIES: dict[str, Maker] = {
         sb.SparseTS, sb.SpikeSlab(0.4, 0.5), engine="enumeration", engine_options={"max_size": 3}, n_draws=50
     ),
     "LassoGreedy": without_prior(sb.LassoGreedy, exploration=20),
-    "LassoGreedy, cross-validated": without_prior(sb.LassoGreedy, penalty="cv", exploration=20, refit_growth=0.5),
+    "LassoGreedy, cross-validated": without_prior(
+        sb.LassoGreedy, penalty="cross-validation", exploration=20, refit_growth=0.5
+    ),
     "ThresholdedLasso": without_prior(sb.ThresholdedLasso, penalty=0.3),
     "SALasso": without_prior(sb.SALasso),
     "LassoBandit": without_prior(sb.LassoBandit),

@@ -10,7 +10,8 @@ from scipy import stats
 import sparsebandits as sb
 from sparsebandits.checks import FloatArray
 from sparsebandits.experiments.intervals import mean_interval
-from sparsebandits.policies.estc import exploration_length, lasso, lasso_by_cross_validation, theorem_penalty
+from sparsebandits.policies.estc import exploration_length, theorem_penalty
+from sparsebandits.policies.lasso import cross_validated_penalty, lasso
 from sparsebandits.theory import exploratory_design
 from tests.policies.table import fingerprint, some_actions
 from tests.policies.test_textbook import chi_square
@@ -60,16 +61,19 @@ def test_cross_validation_takes_the_penalty_that_predicts_best() -> None:
     rng = np.random.default_rng(0)
     x = rng.standard_normal((30, 4))
     y = x[:, 0] + 0.5 * rng.standard_normal(30)
-    grid = 2 * np.abs(x.T @ y).max() / 30 * np.geomspace(1, 1e-3, 50)
-    errors = np.zeros(50)
+    grid = np.abs(x.T @ y).max() / 30 * np.geomspace(1, 1e-3, 100)
+    errors = np.zeros(100)
     for fold in np.split(np.arange(30), 5):
         kept = np.setdiff1d(np.arange(30), fold)
         for k, penalty in enumerate(grid):
             # scikit-learn scales λ with the rows of a fold as with all of them
-            errors[k] += np.square(y[fold] - x[fold] @ lasso(x[kept], y[kept], penalty)).mean()
-    expected = coordinate_descent(x, y, float(grid[errors.argmin()]))
-    np.testing.assert_allclose(lasso_by_cross_validation(x, y), expected, atol=1e-4)
-    np.testing.assert_array_equal(lasso_by_cross_validation(x, np.zeros(30)), 0.0)
+            errors[k] += np.square(y[fold] - x[fold] @ lasso(x[kept], y[kept], penalty, np.zeros(4))).mean()
+    rule = sb.ESTC(some_actions(30, 4), exploration=30, penalty="cross-validation").rule
+    rule.learn(x, y)
+    expected = coordinate_descent(x, y, 2 * float(grid[errors.argmin()]))
+    found = rule.coefficients  # type: ignore[attr-defined]
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    assert cross_validated_penalty(x, np.zeros(30)) == 0.0
 
 
 def test_length_and_penalty_of_the_theorem() -> None:

@@ -172,7 +172,10 @@ def test_defaults_are_the_authors() -> None:
 
 def test_cross_validation() -> None:
     """The penalty is the best of scikit-learn's hundred over five contiguous folds."""
-    policy, rng = sb.LassoGreedy(some_actions(5, 3), penalty="cv", refit_growth=0.0, seed=0), np.random.default_rng(0)
+    policy, rng = (
+        sb.LassoGreedy(some_actions(5, 3), penalty="cross-validation", refit_growth=0.0, seed=0),
+        np.random.default_rng(0),
+    )
     history = History()
     for _ in range(20):
         decision = policy.ask(rng.standard_normal((5, 3)))

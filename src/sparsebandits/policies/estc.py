@@ -11,8 +11,7 @@ Their Theorem 4.2, for noise of variance σ² (they have 1) and |⟨a, θ*⟩| �
     λ  = 4σ √(log(d) / n₁).
 
 They assume features between −1 and 1. The formulas are used as they stand for others too; there, and in general, n₁ is
-of the right order at best (it minimises a bound), so ``exploration`` is worth tuning. scikit-learn halves the squared
-error, so its ``alpha`` is λ/2.
+of the right order at best (it minimises a bound), so ``exploration`` is worth tuning.
 """
 
 import math
@@ -25,12 +24,12 @@ from numpy.random import Generator
 from sparsebandits.checks import FloatArray, check_count, check_number, check_positive, shown
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
+from sparsebandits.policies.lasso import CROSS_VALIDATION, cross_validated_penalty, lasso
 from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import Seed
 from sparsebandits.theory import exploratory_design
 
-FOLDS = 5
-PENALTIES = ("theorem", "cross-validation")
+PENALTIES = ("theorem", CROSS_VALIDATION)
 
 
 def exploration_length(
@@ -55,42 +54,6 @@ def theorem_penalty(dimension: int, noise_variance: float, rounds: int) -> float
     0.4292
     """
     return 4.0 * math.sqrt(noise_variance * math.log(dimension) / rounds)
-
-
-def lasso(features: FloatArray, rewards: FloatArray, penalty: float) -> FloatArray:
-    """Minimise (1/n)‖y − Xθ‖² + λ‖θ‖₁; without a penalty, the shortest least-squares fit.
-
-    >>> lasso(np.eye(2), np.array([3.0, 0.5]), penalty=1.0).round(6)
-    array([2., 0.])
-    """
-    from sklearn.linear_model import Lasso
-
-    x_scale, y_scale = _scales(features, rewards)
-    if penalty == 0.0:
-        fit = np.linalg.lstsq(features / x_scale, rewards / y_scale)[0]
-    else:
-        model = Lasso(alpha=penalty / (2.0 * x_scale * y_scale), fit_intercept=False, max_iter=1_000_000, tol=1e-8)
-        fit = model.fit(features / x_scale, rewards / y_scale).coef_
-    return np.asarray(fit, dtype=np.float64) * (y_scale / x_scale)
-
-
-def lasso_by_cross_validation(features: FloatArray, rewards: FloatArray) -> FloatArray:
-    """Fit with the penalty that predicts best over five folds of neighbouring rows, among 50 of a geometric grid."""
-    from sklearn.linear_model import LassoCV
-
-    x_scale, y_scale = _scales(features, rewards)
-    x, y = features / x_scale, rewards / y_scale
-    largest = float(np.abs(x.T @ y).max()) / len(y)  # under which all coefficients are zero
-    if largest == 0.0:
-        return np.zeros(features.shape[1])
-    grid = largest * np.geomspace(1.0, 1e-3, 50)
-    model = LassoCV(alphas=grid, cv=min(FOLDS, len(y)), fit_intercept=False, max_iter=1_000_000, tol=1e-6)
-    return np.asarray(model.fit(x, y).coef_, dtype=np.float64) * (y_scale / x_scale)
-
-
-def _scales(features: FloatArray, rewards: FloatArray) -> tuple[float, float]:
-    """Return what brings the data to magnitude one, so that tolerances mean the same for all units."""
-    return float(np.abs(features).max()) or 1.0, float(np.abs(rewards).max()) or 1.0
 
 
 class ExploreThenCommit:
@@ -133,11 +96,13 @@ class ExploreThenCommit:
 
     def _fitted(self) -> FloatArray:
         rounds, dimension = self.features.shape
-        if self.penalty == "cross-validation" and rounds > 1:
-            return lasso_by_cross_validation(self.features, self.rewards)
-        if isinstance(self.penalty, str):  # one reward cannot be split into folds
-            return lasso(self.features, self.rewards, theorem_penalty(dimension, self.noise_variance, rounds))
-        return lasso(self.features, self.rewards, self.penalty)
+        if self.penalty == CROSS_VALIDATION and rounds > 1:  # one reward cannot be split into folds
+            penalty = cross_validated_penalty(self.features, self.rewards)
+        elif isinstance(self.penalty, str):
+            penalty = theorem_penalty(dimension, self.noise_variance, rounds) / 2.0
+        else:
+            penalty = self.penalty / 2.0
+        return lasso(self.features, self.rewards, penalty, np.zeros(dimension))
 
     def _weights_of(self, features: FloatArray) -> FloatArray:
         if features is not self.own:

@@ -16,9 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
-from sklearn import config_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import lasso_path
 
 from sparsebandits.checks import LARGEST, FloatArray, check_between
 from sparsebandits.policies.actions import ActionSet
@@ -26,6 +23,10 @@ from sparsebandits.policies.decision import Choice, Reasons
 from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import Seed
 
+CROSS_VALIDATION = "cross-validation"
+"""What to pass as a penalty that is to be chosen by :func:`cross_validated_penalty`."""
+
+FOLDS = 5
 TOLERANCE = 1e-8
 """Duality gap at which a fit stops, as a share of ‖y‖²."""
 
@@ -46,6 +47,10 @@ def lasso(x: FloatArray, y: FloatArray, penalty: float, start: FloatArray) -> Fl
         return least_squares(x, y)
     if np.abs(y @ x).max() <= count * penalty:  # then zero is optimal
         return np.zeros(x.shape[1])
+    from sklearn import config_context  # a slow import, which policies without a Lasso do without
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import lasso_path
+
     # What scikit-learn would check has been checked, and its checks take longer than a fit.
     with warnings.catch_warnings(), config_context(skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -60,6 +65,21 @@ def lasso(x: FloatArray, y: FloatArray, penalty: float, start: FloatArray) -> Fl
             max_iter=SWEEPS,
         )
     return np.array(path[:, 0], dtype=np.float64)
+
+
+def cross_validated_penalty(x: FloatArray, y: FloatArray) -> float:
+    """Return the penalty with the smallest squared error over five contiguous folds, fewer if there are fewer rewards.
+
+    Without a penalty where nothing correlates with the rewards; a single reward cannot be split and is an error.
+    """
+    if not np.any(y @ x):
+        return 0.0
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LassoCV
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return float(LassoCV(cv=min(FOLDS, len(y)), fit_intercept=False).fit(x, y).alpha_)
 
 
 def least_squares(x: FloatArray, y: FloatArray) -> FloatArray:

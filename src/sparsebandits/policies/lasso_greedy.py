@@ -12,20 +12,24 @@ explore-then-exploit. Where each round brings fresh rows, their variety explores
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LassoCV
 
 from sparsebandits.checks import FloatArray, check_count, check_positive, shown
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.lasso import Estimate, GreedyLasso, LassoPolicy, check_weight, lasso
+from sparsebandits.policies.lasso import (
+    CROSS_VALIDATION,
+    FOLDS,
+    Estimate,
+    GreedyLasso,
+    LassoPolicy,
+    check_weight,
+    cross_validated_penalty,
+    lasso,
+)
 from sparsebandits.randomness import Seed
 
-CROSS_VALIDATION = "cv"
-FOLDS = 5
 LEAST_REWARDS = 2 * FOLDS
 """Rewards below which cross-validation says nothing, and the universal penalty stands in."""
 
@@ -38,13 +42,6 @@ def universal_penalty(x: FloatArray, noise_deviation: float) -> float:
     count, dimension = x.shape
     size = math.sqrt(float((x * x).sum(axis=0).max()) / count)
     return noise_deviation * size * math.sqrt(2.0 * math.log(dimension) / count)
-
-
-def cross_validated_penalty(x: FloatArray, y: FloatArray) -> float:
-    """Return the penalty with the smallest squared error over five contiguous folds."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return float(LassoCV(cv=FOLDS, fit_intercept=False).fit(x, y).alpha_)
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class LassoGreedy(LassoPolicy):
     ----------
     actions : array or DataFrame ``(K, d)``, one row an action
     noise_variance : variance of a reward around its mean, which the penalty is proportional to the root of
-    penalty : c, a factor on the universal penalty, or "cv" for cross-validation
+    penalty : c, a factor on the universal penalty, or "cross-validation"
     exploration : uniformly random decisions before the greedy ones
     refit_growth : share of new rewards at which the Lasso is fitted anew; 0 is after every reward. By default 0, or 0.1
         with cross-validation
