@@ -20,6 +20,7 @@ from sparsebandits.posteriors.coordinate import (
     scaled_erfc,
 )
 from sparsebandits.posteriors.inline_random import binomial, happens, normal, random_state, uniform
+from sparsebandits.posteriors.quadratic import quadratic_forms
 from tests.statistical import FAMILY_WISE, assert_means_agree
 
 SIZE = 40_000
@@ -343,3 +344,11 @@ def test_swaps_among_unequal_neighbours() -> None:
         )  # fmt: skip
         theta = moved
     check_moments(theta, posterior)
+
+
+def test_quadratic_forms() -> None:
+    rng = np.random.default_rng(0)
+    x, theta = rng.standard_normal((30, 9)), rng.standard_normal((200, 9))
+    theta[rng.random((200, 9)) < 0.6] = 0.0
+    gram = x.T @ x
+    np.testing.assert_allclose(quadratic_forms(theta, gram), ((theta @ gram) * theta).sum(axis=1), rtol=1e-12)

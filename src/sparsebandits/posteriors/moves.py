@@ -1,7 +1,7 @@
 """Moves that leave a spike-and-slab posterior unchanged, for an ensemble of particles or chains.
 
 An :class:`Ensemble` holds θ, γ and, where they are learnt, β, V and σ² of each member; :class:`Moves` changes it. The
-work is done by the kernels of ``coordinate.py``, ``collapsed.py`` and ``blocked.py``.
+work is done by the kernels of ``coordinate.py``, ``collapsed.py``, ``blocked.py`` and ``quadratic.py``.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neigh
 from sparsebandits.posteriors.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweeps
 from sparsebandits.posteriors.engine import TIED
 from sparsebandits.posteriors.inline_random import random_state
+from sparsebandits.posteriors.quadratic import quadratic_forms
 from sparsebandits.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -212,22 +213,28 @@ class Moves:
             count = members.included.sum(axis=1)
             members.beta = rng.beta(beta.a + count, beta.b + self.dimension - count)
         if isinstance(slab, InverseGammaSlab):
-            count, squares = self._slab_sums(members)
+            among, squares = self._slab_sums(members)
             scaled = squares / self._variances(members) if slab.of_noise else squares
-            members.slab_variances = slab.given(rng, count, scaled)
+            members.slab_variances = slab.given(rng, among, scaled)
         if isinstance(noise, InverseGammaNoise):
-            misfit = sums.square - 2.0 * members.theta @ sums.moment
-            misfit += np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta)
+            misfit = sums.square - 2.0 * members.theta @ sums.moment + self._quadratic_forms(members, sums)
             count, total = np.full(len(members.theta), sums.count), np.maximum(misfit, 0.0)
             if self._of_noise and members.slab_variances is not None:  # the slab has seen this variance too
-                among, squares = self._slab_sums(members)
                 count, total = count + among, total + squares / members.slab_variances
             members.noise_variances = noise.given(rng, count, total)
 
     def _slab_sums(self, members: Ensemble) -> tuple[FloatArray, FloatArray]:
         """Return how many coordinates of each member are in the slab, and Σ(θ_j − m_j)² over them."""
-        apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
+        apart = members.theta
+        if self._kind != POINT_MASS or self._slab_mean.any():  # otherwise θ is zero outside the slab
+            apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
         return members.included.sum(axis=1).astype(np.float64), np.einsum("mj,mj->m", apart, apart)
+
+    def _quadratic_forms(self, members: Ensemble, sums: Sums) -> FloatArray:
+        """Return θ'X'Xθ of each member."""
+        if self._kind == POINT_MASS:
+            return np.asarray(quadratic_forms(members.theta, sums.gram))
+        return np.asarray(np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta))
 
     def inclusion(self, members: Ensemble) -> FloatArray:
         """Return P(γ_j = 1 | θ_j, β, V) of each member, shape ``(M, d)``."""

@@ -1,0 +1,151 @@
+"""All policies on the same worlds, each rival tuned: ``python -m benchmarks.rivals`` (about ten minutes on two cores).
+
+Two settings: 200 actions that stay, and 20 fresh ones a round, for which the Lasso policies were made. A rival with a
+constant that its theory leaves too large gets the best of a few candidates, chosen by regret on trials of their own
+(``sparsebandits.tune``), beside the constant of its source. The sparse policies are told the sparsity and the noise
+variance and are not tuned.
+"""
+
+import os
+
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))  # before NumPy
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+import sparsebandits as sb
+from sparsebandits.checks import FloatArray
+from sparsebandits.experiments.intervals import mean_interval
+from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.policies import ActionSet, Choice, Reasons
+from sparsebandits.storage import write_atomically
+from sparsebandits.tables import Table
+
+SEED, DIMENSION, SPARSITY, NOISE, HORIZON = 2022, 40, 4, 2.0, 500
+PRIOR = sb.SpikeSlab(SPARSITY / DIMENSION, 1.0 / SPARSITY)
+SETTINGS: dict[str, Any] = {
+    "200 actions that stay": sb.GaussianActions(DIMENSION, SPARSITY, 200, noise_variance=NOISE),
+    "20 fresh actions a round": sb.ChangingActions(sb.GaussianActions(DIMENSION, SPARSITY, 20, noise_variance=NOISE)),
+}
+
+
+class Uniform:
+    """Any row, with equal chance."""
+
+    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
+        """Draw a row."""
+        values = np.zeros(len(actions))
+        action = int(rng.integers(len(actions)))
+        return Choice(action, 1.0 / len(actions), Reasons.top(action, values, {}, np.zeros(actions.dimension)))
+
+    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+        """Learn nothing."""
+
+    def state(self) -> dict[str, Any]:
+        """Return nothing."""
+        return {}
+
+    def restore(self, state: Any) -> None:
+        """Continue."""
+
+
+def random_play(problem: sb.Problem) -> sb.Policy:
+    return sb.Policy(problem.actions, Uniform(), {}, problem.seed)
+
+
+UNTUNED: dict[str, PolicyMaker] = {
+    "SparseIDS": sb.maker(sb.SparseIDS, prior=PRIOR),
+    "SparseIDS, told nothing": sb.maker(sb.SparseIDS, noise_variance=None),
+    "SparseTS": sb.maker(sb.SparseTS, prior=PRIOR),
+    "LinearIDS": sb.maker(sb.LinearIDS),
+    "LinTS": sb.maker(sb.LinTS),
+    "LinUCB, confidence radius": sb.maker(sb.LinUCB, width=sb.ConfidenceRadius()),
+    "FrequentistIDS": sb.maker(sb.FrequentistIDS),
+    "ESTC, as its theorem has it": sb.maker(sb.ESTC, sparsity=SPARSITY),
+    "OnlineToConfidence": sb.maker(sb.OnlineToConfidence, prior=PRIOR, sparsity=SPARSITY, n_draws=2000),
+    "ThresholdedLasso": sb.maker(sb.ThresholdedLasso),
+    "SALasso": sb.maker(sb.SALasso),
+    "LassoBandit": sb.maker(sb.LassoBandit),
+    "DRLasso": sb.maker(sb.DRLasso),
+    "random": random_play,
+}
+STAY, FRESH = tuple(SETTINGS)
+DEVIATION = math.sqrt(NOISE)
+TUNED: dict[str, tuple[Callable[[Any], PolicyMaker], Sequence[Any]]] = {
+    "LinUCB, tuned": (lambda width: sb.maker(sb.LinUCB, width=width), (1.0, 1.5, 2.0, 3.0)),
+    "FrequentistIDS, tuned": (lambda width: sb.maker(sb.FrequentistIDS, width=width), (1.0, 1.5, 2.0, 3.0)),
+    "ESTC, tuned": (
+        lambda rounds: sb.maker(sb.ESTC, exploration=rounds, penalty="cross-validation"),
+        (50, 75, 100, 150, 200),
+    ),
+    "OnlineToConfidence, tuned": (
+        lambda scale: sb.maker(sb.OnlineToConfidence, prior=PRIOR, sparsity=SPARSITY, n_draws=2000, scale=scale),
+        (0.05, 0.1, 0.2),
+    ),
+    "LassoGreedy, tuned": (
+        lambda rounds: sb.maker(sb.LassoGreedy, exploration=rounds),
+        (0, 25, 50, 100),
+    ),
+    "ThresholdedLasso, tuned": (
+        lambda penalty: sb.maker(sb.ThresholdedLasso, penalty=penalty * DEVIATION),
+        (0.02, 0.05, 0.1, 0.2),
+    ),
+    "SALasso, tuned": (lambda penalty: sb.maker(sb.SALasso, penalty=penalty * DEVIATION), (0.1, 0.2, 0.4, 0.8)),
+    "LassoBandit, one parameter, tuned": (
+        lambda samples: sb.maker(sb.LassoBandit, parameters="shared", forced_samples=samples),
+        (1, 5, 20),
+    ),
+}
+ONLY_STAY = ("ESTC, as its theorem has it", "ESTC, tuned")
+"""A distribution over actions to explore from is computed for each set anew, which is not what ESTC is for."""
+
+
+def run(name: str, trials: int, tuning_trials: int, workers: int, directory: Path) -> None:
+    """Tune, compare, print and keep the numbers of one setting."""
+    environment = SETTINGS[name]
+    policies, chosen = dict(UNTUNED), {}
+    for policy, (make, candidates) in TUNED.items():
+        if name == STAY or policy not in ONLY_STAY:
+            tuned = sb.tune(make, candidates, environment, HORIZON, tuning_trials, SEED, workers)
+            policies[policy], chosen[policy] = make(tuned.best), tuned.record()
+            print(f"{policy}: {tuned}", flush=True)
+    if name != STAY:
+        policies = {policy: made for policy, made in policies.items() if policy not in ONLY_STAY}
+    result = sb.Experiment(environment, policies, HORIZON, trials, SEED).run(workers)
+    base, rows = result.final("SparseIDS"), []
+    for policy in sorted(policies, key=lambda policy: float(result.final(policy).mean())):
+        final = result.final(policy)
+        low, high = mean_interval(final)
+        apart = tuple(float(x) for x in mean_interval(final - base)) if policy != "SparseIDS" else (None, None)
+        best = chosen[policy]["best"] if policy in chosen else None
+        spent = 1000.0 * float(np.median(result.seconds[policy]))
+        rows.append((policy, best, float(final.mean()), float(low), float(high), *apart, spent))
+    table = Table(("policy", "chosen", "regret", "from", "to", "minus SparseIDS, from", "to ", "ms"), rows)
+    print(f"\n{name}, {trials} trials\n\n{table}\n", flush=True)
+    content = {"setting": name, "trials": trials, "table": table.to_dicts(), "tuning": chosen}
+    directory.mkdir(parents=True, exist_ok=True)
+    file = directory / f"rivals-{'stay' if name == STAY else 'fresh'}.json"
+    write_atomically(file, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--tuning-trials", type=int, default=10)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--settings", nargs="+", choices=tuple(SETTINGS), default=list(SETTINGS))
+    parser.add_argument("--directory", type=Path, default=Path("out"))
+    given = parser.parse_args()
+    for name in given.settings:
+        run(name, given.trials, given.tuning_trials, given.workers, given.directory)
+
+
+if __name__ == "__main__":
+    main()
