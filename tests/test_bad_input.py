@@ -337,17 +337,17 @@ def test_large_but_legal_features_work() -> None:
 
 
 @given(
-    x=st.one_of(bad_matrix(columns=3), hnp.arrays(np.float64, st.integers(0, 6).filter(lambda n: n != 3))),
+    x=st.one_of(bad_matrix(columns=4), hnp.arrays(np.float64, st.integers(0, 6).filter(lambda n: n != 4))),
     y=st.floats(-1, 1),
 )
 def test_posterior_updates_refuse_and_change_nothing(x: object, y: float) -> None:
-    posterior = sb.Conjugate(sb.GaussianPrior(), 3, seed=0, n_draws=10)
-    posterior.update([1.0, 2.0, 3.0], 1.0)
+    posterior = sb.Conjugate(sb.GaussianPrior(), 4, seed=0, n_draws=10)
+    posterior.update([1.0, 2.0, 3.0, 4.0], 1.0)
     mean, covariance = posterior.mean(), posterior.covariance()
     with pytest.raises((TypeError, ValueError), match=r"^[xy]: expected"):
         posterior.update(x, y)
     with pytest.raises((TypeError, ValueError), match=r"^y: expected"):
-        posterior.update(np.ones((2, 3)), [y, np.nan])
+        posterior.update(np.ones((2, 4)), [y, np.nan])
     np.testing.assert_array_equal(posterior.mean(), mean)
     np.testing.assert_array_equal(posterior.covariance(), covariance)
     assert posterior.evidence.count == 1
