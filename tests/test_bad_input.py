@@ -76,7 +76,7 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
     ("LinTS", lambda v: sb.LinTS(np.eye(2), probability_draws=v), "probability_draws", bad_count),
     ("LinUCB", lambda v: sb.LinUCB(np.eye(2), width=v), "width", st.one_of(bad_number, st.just(-0.1))),
     ("FrequentistIDS", lambda v: sb.FrequentistIDS(np.eye(2), width=v), "width", st.one_of(bad_number, st.just(-0.1))),
-    ("FrequentistIDS", lambda v: sb.FrequentistIDS(np.eye(2), gain=v), "gain", st.text(max_size=4)),
+    ("FrequentistIDS", lambda v: sb.FrequentistIDS(np.eye(2), gain=v), "gain", st.text(max_size=3)),
     ("FrequentistIDS", lambda v: sb.FrequentistIDS(np.eye(2), selection=v), "selection", st.text(max_size=4)),
     ("OnlineToConfidence", lambda v: sb.OnlineToConfidence(np.eye(2), bound=v), "bound", bad_variance),
     ("OnlineToConfidence", lambda v: sb.OnlineToConfidence(np.eye(2), sparsity=v), "sparsity", bad_index.filter(bool)),

@@ -148,7 +148,8 @@ def check_columns(name: str, value: object) -> tuple[object, tuple[str, ...] | N
         return value, None
     names = tuple(str(column) for column in table.columns)
     if len(set(names)) < len(names):
-        raise ValueError(f"{name}: expected columns with names of their own, got {shown(names)}")
+        twice = sorted({column for column in names if names.count(column) > 1})
+        raise ValueError(f"{name}: expected columns with names of their own, got more than one of {shown(twice)}")
     for column in table.columns:
         values = table[column].to_numpy()
         if getattr(values.dtype, "kind", "O") not in "fiub":
@@ -163,10 +164,9 @@ def column_order(name: str, wanted: Sequence[str], got: Sequence[str]) -> list[i
     missing = [column for column in wanted if column not in got]
     unknown = [column for column in got if column not in wanted]
     if missing or unknown:
-        raise ValueError(
-            f"{name}: expected the columns {shown(tuple(wanted))}, got a table without {missing} "
-            f"and with {unknown} besides"
-        )
+        lacks = f" without {shown(missing)}" if missing else ""
+        besides = f"{' and' if missing else ''} with {shown(unknown)} besides" if unknown else ""
+        raise ValueError(f"{name}: expected the columns {shown(tuple(wanted))}, got a table{lacks}{besides}")
     return [list(got).index(column) for column in wanted]
 
 

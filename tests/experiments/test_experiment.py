@@ -147,3 +147,15 @@ def test_a_policy_class_is_its_own_maker() -> None:
         sb.Experiment(environment, {"a": make}, 20, 2).run().regret["a"] for make in (sb.LinTS, sb.maker(sb.LinTS))
     )
     assert by_class.tobytes() == by_maker.tobytes()
+
+
+def test_what_is_printed_is_short() -> None:
+    environment = sb.GaussianActions(5, 2, n_actions=10)
+    result = sb.Experiment(environment, {"a": sb.LinTS, "b": sb.LinUCB}, horizon=6, trials=3).run()
+    assert repr(result) == "Result(a, b; 3 trials of 6 rounds)"
+    assert str(result) == str(result.table())
+    instance = environment.sample(0)
+    assert repr(instance) == "Instance(10 actions of 5 features of which 2 matter, noise variance 2)"
+    trace = sb.simulate(sb.LinTS, instance, 6, record=True)
+    assert repr(trace).startswith("Trace(6 rounds, regret ")
+    assert repr(trace).endswith("; recorded: sampled value, posterior mean)")

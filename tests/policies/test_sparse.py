@@ -112,7 +112,7 @@ def test_noise_of_actions_that_change() -> None:
     decision = policy.ask(ACTIONS[:4], [1.0, 2.0, 3.0, 4.0])
     assert decision.noise_variance == decision.action + 1.0
     common = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), 1.0, n_draws=100, seed=0)
-    with pytest.raises(ValueError, match="noise_variance: expected none"):
+    with pytest.raises(ValueError, match=r"noise_variance: expected none \(the policy was made without one an action"):
         common.ask(ACTIONS[:4], NOISES[:4])
     with pytest.raises(ValueError, match="noise_variance: expected a positive number"):
         sb.SparseIDS(ACTIONS, noise_variance=-NOISES)
@@ -126,6 +126,32 @@ def test_noise_of_each_action_survives_a_save(tmp_path: Any) -> None:
     for one in (policy, loaded):
         one.tell(pending.id, 1.0)
     assert play(policy, 10) == play(loaded, 10)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_the_default_slab_is_in_units_of_the_noise_of_the_actions(scale: float) -> None:
+    """One noise variance for all, and the same for each, are the same, whatever the unit of rewards."""
+    common = sb.SparseIDS(ACTIONS, noise_variance=0.5, n_draws=500, seed=0)
+    each = sb.SparseIDS(ACTIONS, noise_variance=np.full(len(ACTIONS), 0.5 * scale**2), n_draws=500, seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        one, other = common.ask(), each.ask()
+        assert one.action == other.action
+        reward = float(ACTIONS[one.action, 0] + rng.standard_normal())
+        common.tell(one, reward)
+        each.tell(other, scale * reward)
+    np.testing.assert_allclose(each.posterior.mean(), scale * common.posterior.mean(), rtol=1e-6, atol=1e-9 * scale)
+
+
+def test_a_series_of_noise_variances_is_matched_by_name() -> None:
+    labels = [f"row {i}" for i in range(len(ACTIONS))]
+    frame, noises = pd.DataFrame(ACTIONS, index=labels), pd.Series(NOISES, index=labels)
+    for given in (noises, noises[::-1], pd.Series(NOISES), NOISES):
+        policy = sb.SparseIDS(frame, noise_variance=given, n_draws=10)
+        np.testing.assert_array_equal(policy.actions.noise_variances, NOISES)
+    with pytest.raises(ValueError, match="noise_variance: expected the labels of the actions, each once"):
+        sb.SparseIDS(frame, noise_variance=noises.rename({"row 3": "row 99"}))
+    assert "noise_variance=an array of shape (15,)" in repr(policy)
 
 
 # Who knows nothing
@@ -153,6 +179,14 @@ def test_the_default_prior_follows_the_scale_of_the_actions() -> None:
     one, other = default_prior(ACTIONS), default_prior(10 * ACTIONS)
     assert one.slab_variance.scale == pytest.approx(100 * other.slab_variance.scale)
     assert default_prior(np.zeros((3, 1))).inclusion.mean == pytest.approx(0.5)
+
+
+def test_features_of_unequal_size_are_warned_of() -> None:
+    unequal = ACTIONS * np.array([1000.0, 1, 1, 1, 1, 1])
+    with pytest.warns(UserWarning, match="actions: some features are over 100 times as large as others") as caught:
+        sb.SparseIDS(unequal)
+    assert caught[0].filename == __file__
+    sb.SparseIDS(unequal, sb.SpikeSlab(0.3, 0.5))  # who gives a prior knows
 
 
 # What it says of itself
@@ -204,8 +238,14 @@ def test_explanations_name_features_and_the_coin() -> None:
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match="engine: expected one of 'particles'"):
         sb.SparseIDS(ACTIONS, engine="nuts")
-    with pytest.raises(TypeError, match="engine_options: particles does not take them"):
+    with pytest.raises(TypeError, match="engine_options: particles takes none, got"):
         sb.SparseIDS(ACTIONS, engine_options={"chains": 3})
+    with pytest.raises(TypeError, match="engine_options: gibbs takes chains, burn_in, got"):
+        sb.SparseIDS(ACTIONS, engine="gibbs", engine_options={"seed": 3})
+    with pytest.raises(TypeError, match=r"prior: Enumeration needs .* the policy's default: give one that enumeration"):
+        sb.SparseIDS(ACTIONS, engine="enumeration")
+    with pytest.raises(TypeError, match=r"GaussianPrior\(variance=1.0, mean=0.0\)$"):
+        sb.SparseIDS(ACTIONS, sb.GaussianPrior())  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="engine_options: expected a mapping"):
         sb.SparseTS(ACTIONS, engine_options=3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="prior: expected a SpikeSlab, got GaussianPrior"):

@@ -70,6 +70,12 @@ class Instance:
         object.__setattr__(self, "theta", frozen(theta.copy()))
         object.__setattr__(self, "noise_variance", check_positive("noise_variance", self.noise_variance))
 
+    def __repr__(self) -> str:
+        actions, dimension = self.actions.shape
+        matter = np.count_nonzero(self.theta)
+        noise = f"noise variance {self.noise_variance:g}"
+        return f"{type(self).__name__}({actions} actions of {dimension} features of which {matter} matter, {noise})"
+
     @cached_property
     def means(self) -> FloatArray:
         """Mean reward of each action, shape ``(K,)``."""

@@ -18,10 +18,20 @@ from sparsebandits.tables import Table
 
 @dataclass(frozen=True)
 class Result:
-    """Cumulative regret ``(trials, horizon)`` and seconds a decision ``(trials,)`` of each policy."""
+    """Cumulative regret ``(trials, horizon)`` and seconds a decision ``(trials,)`` of each policy.
+
+    Printed, it is its :meth:`table`.
+    """
 
     regret: Mapping[str, FloatArray]
     seconds: Mapping[str, FloatArray]
+
+    def __repr__(self) -> str:
+        trials, horizon = next(iter(self.regret.values())).shape
+        return f"Result({', '.join(self.regret)}; {trials} trials of {horizon} rounds)"
+
+    def __str__(self) -> str:
+        return str(self.table())
 
     def final(self, name: str) -> FloatArray:
         """Return the regret at the horizon, one number a trial."""

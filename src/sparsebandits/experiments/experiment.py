@@ -59,7 +59,10 @@ class Experiment:
             check_maker(f"policies[{name!r}]", make_policy)
 
     def run(self, workers: int = 1, progress: Progress | None = None) -> Result:
-        """Run all trials on ``workers`` processes, with one BLAS thread each."""
+        """Run all trials on ``workers`` processes, with one BLAS thread each.
+
+        ``progress(done, total)`` is called after each trial, a trial being one policy on one instance.
+        """
         jobs = [(name, trial) for trial in range(self.trials) for name in self.policies]
         total = len(jobs)
         regret = {name: np.empty((self.trials, self.horizon)) for name in self.policies}

@@ -73,6 +73,10 @@ class Trace:
     seconds: FloatArray  # spent in ask and tell
     recorded: dict[str, FloatArray]  # diagnostics of the decisions, by name, if they were asked for
 
+    def __repr__(self) -> str:
+        recorded = f"; recorded: {', '.join(self.recorded)}" if self.recorded else ""
+        return f"Trace({len(self.regret)} rounds, regret {self.regret[-1]:.4g}{recorded})"
+
 
 def simulate(
     make_policy: PolicyMaker | type[Policy], instance: World, horizon: int, seed: Seed = 0, record: bool = False

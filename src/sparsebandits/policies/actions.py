@@ -18,6 +18,8 @@ from sparsebandits.checks import (
     shown,
 )
 
+OF_ROWS = "a number a row of actions, as for the policy's own"
+
 
 @dataclass(frozen=True, eq=False)
 class ActionSet:
@@ -46,7 +48,16 @@ class ActionSet:
         return cls(frozen(check_matrix("actions", values).copy()), labels, names)
 
     def with_noise(self, noise_variances: object) -> "ActionSet":
-        """Return the same actions with a noise variance each."""
+        """Return the same actions with a noise variance each; a Series is matched to rows with names by name."""
+        if self.labels is not None and hasattr(noise_variances, "index") and hasattr(noise_variances, "to_numpy"):
+            named = tuple(str(label) for label in noise_variances.index)
+            noise_variances = np.asarray(noise_variances)
+            if named != self.labels and named != tuple(str(row) for row in range(len(named))):
+                if len(set(named)) < len(named) or set(named) != set(self.labels):
+                    expected = "the labels of the actions, each once, or no labels"
+                    raise ValueError(f"noise_variance: expected {expected}, got {shown(named)}")
+                place = {label: row for row, label in enumerate(named)}
+                noise_variances = noise_variances[[place[label] for label in self.labels]]
         values = check_vector("noise_variance", noise_variances, len(self))
         for value in (values.min(), values.max()):
             check_positive("noise_variance", float(value))
@@ -56,7 +67,8 @@ class ActionSet:
         """Check another set, for the same features as this one: columns with names are matched by name."""
         other = self._matched(actions)
         if (noise_variance is None) != (self.noise_variances is None):
-            kind = "a number a row of actions, as for the policy's own" if noise_variance is None else "none"
+            given = noise_variance is not None
+            kind = "none (the policy was made without one an action)" if given else OF_ROWS
             raise ValueError(f"noise_variance: expected {kind}, got {shown(noise_variance)}")
         return other if noise_variance is None else other.with_noise(noise_variance)
 

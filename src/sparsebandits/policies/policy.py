@@ -89,7 +89,8 @@ class Policy:
         self._asked = 0
 
     def __repr__(self) -> str:
-        settings = "".join(f", {name}={value!r}" for name, value in self.arguments.items())
+        told = {n: shown(v) if isinstance(v, np.ndarray) else repr(v) for n, v in self.arguments.items()}
+        settings = "".join(f", {name}={value}" for name, value in told.items())
         return f"{type(self).__name__}({self.actions}{settings}; {self._asked} asked, {len(self._pending)} pending)"
 
     def ask(self, actions: object = None, noise_variance: object = None) -> Decision:

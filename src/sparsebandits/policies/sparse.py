@@ -2,14 +2,18 @@
 
 Hao, Lattimore and Deng (2021), Algorithms 2 and 3, on any engine for the spike-and-slab posterior: the rules of
 ``ids.py`` and ``thompson.py`` with that posterior. ``engine="langevin"``, a prior of ``SpikeSlab.from_paper`` and
-``selection="deterministic"`` are the paper's algorithm to the letter; ``engine="particles"`` is exact and cheaper.
+``selection="deterministic"`` are the paper's algorithm, with what it leaves open as in docs/paper.md;
+``engine="particles"`` is exact but for the number of particles, and cheaper.
 
 Whoever knows neither sparsity nor noise nor the size of effects leaves ``prior`` and ``noise_variance`` out, and all
 three are learnt (:func:`default_prior`).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
+from inspect import signature
 from typing import Any, TypeAlias
+from warnings import warn
 
 import numpy as np
 
@@ -37,13 +41,25 @@ EXPECTED_FEATURES = 5.0
 """How many features are expected to matter by who does not know; the data correct it."""
 
 
+UNEQUAL = 100
+"""Ratio between the sizes of the largest and the smallest feature from which one slab no longer serves both."""
+
+
 def default_prior(features: FloatArray) -> SpikeSlab:
     """Return a prior that learns how many features matter, and how much they do.
 
     A feature matters with probability β ~ Beta(1, d/5 − 1), about five of them are expected to; the variance of their
-    coefficients is inverse gamma, around where five of them move rewards as much as the noise does.
+    coefficients is inverse gamma, around where five of them move rewards as much as the noise does. Warns if features
+    are of very unequal size, for which one variance is a bad guess.
     """
     dimension = features.shape[1]
+    sizes = np.sqrt(np.mean(features * features, axis=0))
+    if sizes.max() > UNEQUAL * sizes[sizes > 0].min(initial=np.inf):
+        warn(
+            f"actions: some features are over {UNEQUAL} times as large as others, and the default prior expects "
+            "coefficients of one size; scale the columns, or give a prior",
+            stacklevel=4,
+        )
     few = min(EXPECTED_FEATURES, dimension / 2)
     size = float(np.mean(features * features)) or 1.0
     return SpikeSlab(
@@ -54,6 +70,17 @@ def default_prior(features: FloatArray) -> SpikeSlab:
 DEFAULT_NOISE = InverseGammaNoise(1.0, 0.1)
 """Of who does not know the noise variance. After n rewards it is learnt down to about 0.2 / n, and up to any size; so
 rewards much smaller than one are better scaled up."""
+
+
+GIVEN_TO_ENGINES = ("prior", "dimension", "noise_variance", "n_draws", "seed")
+
+
+def _in_units_of(prior: SpikeSlab, noise_variance: float) -> SpikeSlab:
+    """Return the prior with a slab in units of this noise variance, for an engine to which the noise is one."""
+    slab = getattr(prior, "slab_variance", None)
+    if not isinstance(slab, InverseGammaSlab) or not slab.of_noise:
+        return prior
+    return replace(prior, slab_variance=InverseGammaSlab(slab.shape, slab.scale * noise_variance))
 
 
 def sparse_posterior(
@@ -67,20 +94,25 @@ def sparse_posterior(
 ) -> tuple[ActionSet, SparseEngine, dict[str, Any]]:
     """Return the actions with their noise, the posterior, and what a saved policy has to remember of them."""
     name = check_choice("engine", engine, tuple(ENGINES))
+    defaults = [what for what, given in (("prior", prior), ("noise_variance", noise_variance)) if given is None]
     prior = default_prior(actions.features) if prior is None else prior
     if engine_options is not None and not isinstance(engine_options, Mapping):
         raise TypeError(f"engine_options: expected a mapping of names to values, got {shown(engine_options)}")
     options = dict(engine_options or {})
+    taken = [option for option in signature(ENGINES[name]).parameters if option not in GIVEN_TO_ENGINES]
+    if not set(options) <= set(taken):
+        raise TypeError(f"engine_options: {name} takes {', '.join(taken) or 'none'}, got {shown(options)}")
     noise: Any = DEFAULT_NOISE if noise_variance is None else noise_variance
     of_engine = noise
     if np.ndim(noise) > 0:  # one an action: rewards are divided by their deviation before the posterior sees them
         actions = actions.with_noise(noise)
         noise, of_engine = actions.noise_variances, 1.0
+        prior = _in_units_of(prior, float(np.median(noise)))
     try:
         posterior = ENGINES[name](prior, actions.dimension, of_engine, n_draws, child(seed, ENGINE_STREAM), **options)
     except TypeError as error:
-        if "unexpected keyword" in str(error) or "multiple values" in str(error):
-            raise TypeError(f"engine_options: {name} does not take them: {shown(options)}") from None
+        if str(error).split(":")[0] in defaults:  # nobody wrote what is refused
+            raise TypeError(f"{error}; this is the policy's default: give one that {name} serves") from None
         raise
     posterior.feature_names = actions.feature_names
     arguments = {
@@ -100,16 +132,21 @@ class SparseIDS(Policy):
     ----------
     actions : array or DataFrame ``(K, d)``, one row an action
     prior : a :class:`SpikeSlab`; by default one that learns how many features matter, and how much
-    noise_variance : of a reward around its mean: a number, one number an action, an :class:`InverseGammaNoise` if it is
-        to be learnt, which is the default
-    engine : "particles" (exact, the default), "langevin" (the paper's), "gibbs", or "enumeration" (small d)
+    noise_variance : of a reward around its mean: a number, one number an action (a Series is matched to the rows of a
+        DataFrame by name), an :class:`InverseGammaNoise` if it is to be learnt, which is the default
+    engine : "particles" (exact but for their number, the default), "langevin" (the paper's; needs a Laplace spike and a
+        known noise variance), "gibbs" (chains anew after each reward, so slow), or "enumeration" (small d; needs a
+        known slab variance)
     n_draws : posterior draws from which regret and information are computed
     exponent : λ of the information ratio, at least 2
     selection : "deterministic" minimises the ratio over actions, "randomised" over distributions; the default has the
         smaller measured regret (docs/measurements.md)
     gain : "variance" or "mutual-information"
-    engine_options : further arguments of the engine, such as ``{"chains": 100}`` for "langevin"
+    engine_options : further arguments of the engine, such as ``{"chains": 100}`` for "langevin"; "particles" has none
     seed : integer, SeedSequence, or None for fresh entropy
+
+    One prior serves all features, so they should be of one order of magnitude, and rewards not much smaller than one
+    where the noise is to be learnt: scale them first.
 
     >>> policy = SparseIDS(np.eye(3), seed=1)
     >>> policy.tell(policy.ask(), 1.0)
@@ -140,7 +177,7 @@ class SparseIDS(Policy):
 class SparseTS(Policy):
     """Thompson sampling when few features matter: the best action under one draw from the spike-and-slab posterior.
 
-    Parameters are those of :class:`SparseIDS`.
+    Parameters are those of :class:`SparseIDS`, without those of the information ratio.
 
     >>> policy = SparseTS(np.eye(3), seed=1)
     >>> policy.tell(policy.ask(), 1.0)
