@@ -139,10 +139,17 @@ class InverseGammaSlab(InverseGamma):
     """V ~ inverse gamma(shape, scale): how large the coefficients that matter are is not known, but learnt.
 
     One V for all coordinates, so that a few large coefficients say how large the others may be. With ``of_noise`` the
-    slab is N(m, σ²V), as in the paper: then the prior fits rewards of any unit.
+    slab is N(m, σ²V), as in the paper: then the prior fits rewards of any unit. With ``relative``, one number a
+    coordinate, it is N(m_j, r_j V): then features may be of any units too.
     """
 
     of_noise: bool = False
+    relative: float | tuple[float, ...] = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        relative = check_per_coordinate("relative", self.relative, 1 / LARGEST)
+        object.__setattr__(self, "relative", relative if isinstance(relative, float) else tuple(relative.tolist()))
 
 
 Noise: TypeAlias = float | InverseGammaNoise
@@ -201,7 +208,8 @@ class SpikeSlab:
 
     def slab(self, dimension: int) -> tuple[FloatArray, FloatArray]:
         """Return mean ``(d,)`` and variance ``(d,)`` of the slab, the latter as multiples of V where that is learnt."""
-        variance = 1.0 if isinstance(self.slab_variance, InverseGammaSlab) else self.slab_variance
+        slab = self.slab_variance
+        variance = np.asarray(slab.relative) if isinstance(slab, InverseGammaSlab) else slab
         return spread("slab_mean", self.slab_mean, dimension), spread("slab_variance", variance, dimension)
 
     def refuse_learnt_slab(self, engine: str) -> None:

@@ -175,18 +175,25 @@ def test_nothing_has_to_be_known(scale: float) -> None:
     assert policy.posterior.noise_variance == pytest.approx(0.2 * scale**2, rel=0.8)
 
 
-def test_the_default_prior_follows_the_scale_of_the_actions() -> None:
-    one, other = default_prior(ACTIONS), default_prior(10 * ACTIONS)
-    assert one.slab_variance.scale == pytest.approx(100 * other.slab_variance.scale)
+def test_the_default_prior_follows_the_units_of_the_features() -> None:
+    """Features in other units (powers of two, so that nothing is rounded) change no decision."""
+    units = np.array([1024.0, 1.0, 2.0**-10, 1.0, 4.0, 0.5])
     assert default_prior(np.zeros((3, 1))).inclusion.mean == pytest.approx(0.5)
-
-
-def test_features_of_unequal_size_are_warned_of() -> None:
-    unequal = ACTIONS * np.array([1000.0, 1, 1, 1, 1, 1])
-    with pytest.warns(UserWarning, match="actions: some features are over 100 times as large as others") as caught:
-        sb.SparseIDS(unequal)
-    assert caught[0].filename == __file__
-    sb.SparseIDS(unequal, sb.SpikeSlab(0.3, 0.5))  # who gives a prior knows
+    for policy in (sb.SparseIDS, sb.SparseTS):
+        one, other = policy(ACTIONS, n_draws=500, seed=0), policy(ACTIONS * units, n_draws=500, seed=0)
+        rng = np.random.default_rng(0)
+        for _ in range(30):
+            decision, twin = one.ask(), other.ask()
+            assert decision.action == twin.action
+            reward = float(decision.features[0] - decision.features[2] + 0.5 * rng.standard_normal())
+            one.tell(decision, reward)
+            other.tell(twin, reward)
+        np.testing.assert_allclose(other.posterior.mean() * units, one.posterior.mean(), rtol=1e-6, atol=1e-9)
+    one_size = sb.SpikeSlab(one.posterior.prior.inclusion, sb.InverseGammaSlab(2.0, 1.0, of_noise=True))
+    planted = sb.SparseIDS(ACTIONS * units, one_size, n_draws=500, seed=0)
+    for _ in range(5):
+        planted.tell(planted.ask(), 1.0)
+    assert not np.allclose(planted.posterior.mean() * units, one.posterior.mean(), atol=0.05), "planted: one size"
 
 
 # What it says of itself

@@ -22,7 +22,8 @@ D, ROWS = 3, 5
 REPLICATES = 3000
 X = np.random.default_rng(0).standard_normal((ROWS, D)) @ np.linalg.cholesky(0.3 * np.eye(D) + 0.7).T
 BETA = sb.BetaInclusion(2.0, 3.0)
-SLAB, SLAB_OF_NOISE = sb.InverseGammaSlab(4.0, 3.0), sb.InverseGammaSlab(4.0, 3.0, of_noise=True)
+SLAB = sb.InverseGammaSlab(4.0, 3.0)
+SLAB_OF_NOISE = sb.InverseGammaSlab(4.0, 3.0, of_noise=True, relative=(0.5, 1.0, 3.0))
 NOISE = sb.InverseGammaNoise(5.0, 4.0)
 
 PRIORS: dict[str, tuple[sb.SpikeSlab, Noise]] = {

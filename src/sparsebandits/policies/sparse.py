@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
 from typing import Any, TypeAlias
-from warnings import warn
 
 import numpy as np
 
@@ -41,30 +40,19 @@ EXPECTED_FEATURES = 5.0
 """How many features are expected to matter by who does not know; the data correct it."""
 
 
-UNEQUAL = 100
-"""Ratio between the sizes of the largest and the smallest feature from which one slab no longer serves both."""
-
-
 def default_prior(features: FloatArray) -> SpikeSlab:
     """Return a prior that learns how many features matter, and how much they do.
 
     A feature matters with probability β ~ Beta(1, d/5 − 1), about five of them are expected to; the variance of their
-    coefficients is inverse gamma, around where five of them move rewards as much as the noise does. Warns if features
-    are of very unequal size, for which one variance is a bad guess.
+    coefficients is inverse gamma, around where five of them move rewards as much as the noise does, whatever the units
+    of the features.
     """
     dimension = features.shape[1]
-    sizes = np.sqrt(np.mean(features * features, axis=0))
-    if sizes.max() > UNEQUAL * sizes[sizes > 0].min(initial=np.inf):
-        warn(
-            f"actions: some features are over {UNEQUAL} times as large as others, and the default prior expects "
-            "coefficients of one size; scale the columns, or give a prior",
-            stacklevel=4,
-        )
     few = min(EXPECTED_FEATURES, dimension / 2)
-    size = float(np.mean(features * features)) or 1.0
-    return SpikeSlab(
-        BetaInclusion(1.0, dimension / few - 1.0), InverseGammaSlab(2.0, 2.0 / (few * size), of_noise=True)
-    )
+    squares = np.mean(features * features, axis=0)
+    squares = np.clip(np.where(squares > 0, squares, 1.0), 1e-25, 1e25)
+    slab = InverseGammaSlab(2.0, 2.0 / few, of_noise=True, relative=tuple(1.0 / squares))
+    return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), slab)
 
 
 DEFAULT_NOISE = InverseGammaNoise(1.0, 0.1)
@@ -80,7 +68,7 @@ def _in_units_of(prior: SpikeSlab, noise_variance: float) -> SpikeSlab:
     slab = getattr(prior, "slab_variance", None)
     if not isinstance(slab, InverseGammaSlab) or not slab.of_noise:
         return prior
-    return replace(prior, slab_variance=InverseGammaSlab(slab.shape, slab.scale * noise_variance))
+    return replace(prior, slab_variance=replace(slab, scale=slab.scale * noise_variance, of_noise=False))
 
 
 def sparse_posterior(

@@ -77,6 +77,7 @@ class Moves:
         self.dimension = dimension
         self.noise = noise
         self._slab_mean, self._slab_variance = prior.slab(dimension)
+        self.slab_deviation = np.sqrt(self._slab_variance)  # in units of √V, where that is learnt
         self._of_noise = isinstance(prior.slab_variance, InverseGammaSlab) and prior.slab_variance.of_noise
         self._log_odds = np.zeros(dimension)
         self._size_log_odds = np.zeros(dimension)
@@ -224,11 +225,12 @@ class Moves:
             members.noise_variances = noise.given(rng, count, total)
 
     def _slab_sums(self, members: Ensemble) -> tuple[FloatArray, FloatArray]:
-        """Return how many coordinates of each member are in the slab, and Σ(θ_j − m_j)² over them."""
+        """Return how many coordinates of each member are in the slab, and Σ(θ_j − m_j)² / r_j over them."""
         apart = members.theta
         if self._kind != POINT_MASS or self._slab_mean.any():  # otherwise θ is zero outside the slab
             apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
-        return members.included.sum(axis=1).astype(np.float64), np.einsum("mj,mj->m", apart, apart)
+        squares = np.einsum("mj,mj,j->m", apart, apart, 1.0 / self._slab_variance)
+        return members.included.sum(axis=1).astype(np.float64), squares
 
     def _quadratic_forms(self, members: Ensemble, sums: Sums) -> FloatArray:
         """Return θ'X'Xθ of each member."""

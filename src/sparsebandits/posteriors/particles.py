@@ -181,7 +181,7 @@ class Particles(Engine):
             self.evidence.square + part * y * y,
             self.evidence.count + part,
         )
-        before = _Memory(particles, x)
+        before = self._remembered(particles, x)
         for sweep in range(1, MOST_SWEEPS + 1):
             if sweep <= CHEAP_SWEEPS or not self._moves.over_models:
                 self._moves.coordinates(particles, sums, self._rng)
@@ -189,11 +189,14 @@ class Particles(Engine):
                 self._moves.models(particles, sums, self._rng)
             self._moves.hyperparameters(particles, sums, self._rng)
             self.sweeps = sweep
-            self.memory = before.correlation(_Memory(particles, x))
+            self.memory = before.correlation(self._remembered(particles, x))
             if self.memory < FORGOTTEN:
                 break
         self._particles = particles
         self._cloud = Cloud(particles.theta)
+
+    def _remembered(self, particles: Ensemble, x: FloatArray) -> "_Memory":
+        return _Memory(particles, x, self._moves.slab_deviation)
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""
@@ -219,12 +222,15 @@ class Particles(Engine):
 
 
 class _Memory:
-    """What some particles were at a moment: their inclusions, coefficients and predictions for one action."""
+    """What some particles were at a moment: their inclusions, coefficients and predictions for one action.
 
-    def __init__(self, particles: Ensemble, x: FloatArray) -> None:
+    Coefficients are in units of their slabs, so that the units of features do not matter.
+    """
+
+    def __init__(self, particles: Ensemble, x: FloatArray, slab_deviation: FloatArray) -> None:
         rows = np.linspace(0, len(particles.theta) - 1, min(WATCHED, len(particles.theta))).astype(int)
         theta = particles.theta[rows]
-        self.values: tuple[Any, ...] = (particles.included[rows], theta, theta @ x)
+        self.values: tuple[Any, ...] = (particles.included[rows], theta / slab_deviation, theta @ x)
 
     def correlation(self, later: "_Memory") -> float:
         """Return the largest correlation between then and later, each pooled over coordinates by their variance."""
