@@ -1,6 +1,6 @@
 """SparseIDS and SparseTS: the paper's algorithm written out, noise that differs by action, defaults, diagnostics."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -8,8 +8,10 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.checks import FloatArray
+from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import ENGINE_STREAM
 from sparsebandits.policies.sparse import default_prior
+from sparsebandits.policies.thompson import Thompson
 from sparsebandits.randomness import child
 from tests.policies.table import play, some_actions
 from tests.statistical import assert_means_agree
@@ -60,6 +62,35 @@ def test_thompson_sampling_plays_a_particle_and_says_how_likely_that_was() -> No
     assert_means_agree(played[often], said[often], np.sqrt(said[often] * (1 - said[often]) / 2000))
     with pytest.raises(AssertionError, match="z-score"):  # planted: probabilities a third too large
         assert_means_agree(played[often], 1.34 * said[often], np.sqrt(said[often] / 2000))
+
+
+class Picks:
+    """A posterior of which only its draws are known."""
+
+    picks_from_draws, dimension, noise_variance = True, 12, 1.0
+
+    def __init__(self, theta: FloatArray) -> None:
+        self.given = sb.Draws(theta, np.full(len(theta), 1 / len(theta)))
+
+    def draws(self) -> sb.Draws:
+        return self.given
+
+    def sample(self, rng: np.random.Generator, size: int) -> FloatArray:
+        return self.given.theta[rng.integers(len(self.given), size=size)]
+
+    def mean(self) -> FloatArray:
+        return self.given.mean()
+
+
+@pytest.mark.parametrize("zeros", [0.5, 0.9])
+def test_a_tie_is_broken_in_what_is_played_as_in_its_probability(zeros: float) -> None:
+    """Actions of zeros and ones tie up to rounding, and one product rounds unlike many: all draws equal, one action."""
+    rng = np.random.default_rng(0)
+    actions = ActionSet.of((rng.random((203, 12)) < 0.4) * 1.0)
+    for _ in range(300):
+        draw = np.where(rng.random(12) < zeros, 0.0, rng.standard_normal(12))
+        choice = Thompson(cast(Any, Picks(np.tile(draw, (256, 1)))), 1.0).choose(actions, rng)
+        assert choice.probability == 1.0
 
 
 # Noise that differs from action to action
@@ -126,6 +157,22 @@ def test_noise_of_each_action_survives_a_save(tmp_path: Any) -> None:
     for one in (policy, loaded):
         one.tell(pending.id, 1.0)
     assert play(policy, 10) == play(loaded, 10)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"noise_variance": np.int64(2)},
+        {"noise_variance": np.float32(2)},
+        {"noise_variance": np.array(2)},
+        {"engine": "gibbs", "engine_options": {"chains": np.int64(4)}},
+        {"prior": sb.SpikeSlab(0.3, sb.InverseGammaSlab(2.0, 1.0, of_noise=cast(Any, np.True_)))},
+    ],
+)
+def test_numbers_of_numpy_survive_a_save(given: dict[str, Any], tmp_path: Any) -> None:
+    policy = sb.SparseIDS(ACTIONS, **{"n_draws": 100, "seed": 0, **given})
+    policy.save(tmp_path / "policy")
+    assert play(sb.load(tmp_path / "policy"), 5) == play(policy, 5)
 
 
 # Who knows nothing
@@ -213,5 +260,14 @@ def test_bad_input() -> None:
     prior = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.05, lambda1=0.5, noise_variance=1.0)
     with pytest.raises(TypeError, match="noise_variance: Langevin needs a known one"):
         sb.SparseIDS(ACTIONS, prior, engine="langevin")
+    with pytest.raises(TypeError, match="engine_options: expected names of options"):
+        sb.SparseIDS(ACTIONS, engine_options={1: 2})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match="noise_variance: expected rows of equal length"):
+        sb.SparseTS(ACTIONS, noise_variance=[[1.0], [1.0, 2.0]])
+    for scale in (1e-30, 1e30):
+        with pytest.raises(ValueError, match="actions: expected features nearer to one"):
+            sb.SparseIDS(scale * ACTIONS)
+    with pytest.raises(TypeError, match="path: expected the name of a file, got 3"):
+        sb.SparseIDS(ACTIONS, n_draws=100).save(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="selection: expected one of"):
         sb.SparseIDS(ACTIONS, selection="greedy")

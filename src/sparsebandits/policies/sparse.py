@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sparsebandits.checks import FloatArray, check_choice, shown
+from sparsebandits.checks import LARGEST, FloatArray, check_array, check_choice, shown
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.ids import InformationDirected
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy
@@ -22,7 +22,7 @@ from sparsebandits.posteriors.enumeration import Enumeration
 from sparsebandits.posteriors.gibbs import Gibbs
 from sparsebandits.posteriors.langevin import Langevin
 from sparsebandits.posteriors.particles import Particles
-from sparsebandits.priors import BetaInclusion, InverseGammaNoise, InverseGammaSlab, SpikeSlab
+from sparsebandits.priors import BetaInclusion, InverseGammaNoise, InverseGammaSlab, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, child
 
 SparseEngine: TypeAlias = Particles | Gibbs | Langevin | Enumeration
@@ -46,6 +46,10 @@ def default_prior(features: FloatArray) -> SpikeSlab:
     dimension = features.shape[1]
     few = min(EXPECTED_FEATURES, dimension / 2)
     size = float(np.mean(features * features)) or 1.0
+    if not 10.0 / LARGEST < size < LARGEST / 10.0:
+        raise ValueError(
+            f"actions: expected features nearer to one where the prior is left out, got a mean square of {size:g}"
+        )
     return SpikeSlab(
         BetaInclusion(1.0, dimension / few - 1.0), InverseGammaSlab(2.0, 2.0 / (few * size), of_noise=True)
     )
@@ -70,12 +74,18 @@ def sparse_posterior(
     prior = default_prior(actions.features) if prior is None else prior
     if engine_options is not None and not isinstance(engine_options, Mapping):
         raise TypeError(f"engine_options: expected a mapping of names to values, got {shown(engine_options)}")
-    options = dict(engine_options or {})
+    options: dict[str, Any] = dict(engine_options or {})
+    if not all(isinstance(option, str) for option in options):
+        raise TypeError(f"engine_options: expected names of options, got {shown(options)}")
     noise: Any = DEFAULT_NOISE if noise_variance is None else noise_variance
-    of_engine = noise
+    of_engine: Any
+    if isinstance(noise, list | tuple):
+        noise = check_array("noise_variance", noise)
     if np.ndim(noise) > 0:  # one an action: rewards are divided by their deviation before the posterior sees them
         actions = actions.with_noise(noise)
         noise, of_engine = actions.noise_variances, 1.0
+    else:
+        noise = of_engine = check_noise(noise)
     try:
         posterior = ENGINES[name](prior, actions.dimension, of_engine, n_draws, child(seed, ENGINE_STREAM), **options)
     except TypeError as error:
