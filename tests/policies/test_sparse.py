@@ -8,6 +8,7 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.checks import FloatArray
+from sparsebandits.information import information
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import ENGINE_STREAM
 from sparsebandits.policies.sparse import default_prior
@@ -149,6 +150,15 @@ def test_noise_of_actions_that_change() -> None:
         sb.SparseIDS(ACTIONS, noise_variance=-NOISES)
 
 
+def test_noise_of_an_action_that_has_changed_enters_the_likelihood() -> None:
+    prior = sb.SpikeSlab(0.3, 0.5)
+    policy = sb.SparseIDS(ACTIONS, prior, NOISES, engine="enumeration", n_draws=100, seed=0)
+    policy.tell(policy.ask(ACTIONS[:1], [9.0]), 3.0)
+    expected = sb.Enumeration(prior, 6, 9.0)
+    expected.update(ACTIONS[0], 3.0)
+    np.testing.assert_allclose(policy.posterior.mean(), expected.mean(), atol=1e-10)
+
+
 def test_noise_of_each_action_survives_a_save(tmp_path: Any) -> None:
     policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), NOISES, n_draws=100, seed=0)
     pending = policy.ask()
@@ -224,6 +234,23 @@ def test_diagnostics_are_recorded() -> None:
     np.testing.assert_allclose(trace.probabilities, chosen)
     assert trace.recorded["entropy of the optimal action (nats)"][0] <= np.log(15)
     assert sb.simulate(make, instance, 5, seed=0).recorded == {}
+
+
+def test_diagnostics_are_those_of_the_draws() -> None:
+    policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), 1.0, n_draws=500, seed=0)
+    policy.tell(policy.ask(), 1.0)
+    draws, decision = policy.posterior.draws(), policy.ask(ACTIONS[:7])
+    known, reasons = information(draws, ACTIONS[:7]), decision.reasons
+    assert 1 < draws.effective_sample_size < 499
+    assert sorted(reasons.candidates) == list(range(7))
+    for name, values in (
+        ("P(optimal)", known.optimal_probability),
+        ("expected regret", known.expected_regret),
+        ("information gain", known.gain),
+    ):
+        np.testing.assert_allclose(reasons.columns[name], values[reasons.candidates])
+    assert decision.diagnostics["entropy of the optimal action (nats)"] == pytest.approx(known.entropy)
+    assert decision.diagnostics["effective draws"] == pytest.approx(draws.effective_sample_size)
 
 
 def test_explanations_name_features_and_the_coin() -> None:

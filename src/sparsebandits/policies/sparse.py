@@ -116,7 +116,7 @@ class SparseIDS(Policy):
     n_draws : posterior draws from which regret and information are computed
     exponent : λ of the information ratio, at least 2
     selection : "deterministic" minimises the ratio over actions, "randomised" over distributions; the default has the
-        smaller measured regret (docs/measurements.md)
+        smaller measured regret at d = 40, at d = 100 they were not told apart (docs/measurements.md)
     gain : "variance" or "mutual-information"
     engine_options : further arguments of the engine, such as ``{"chains": 100}`` for "langevin"
     seed : integer, SeedSequence, or None for fresh entropy
