@@ -58,6 +58,8 @@ def test_thompson_sampling_plays_a_particle_and_says_how_likely_that_was() -> No
     for d in decisions:
         assert d.probability_draws is None
         said[d.action] = d.probability
+    exact = information(policy.posterior.draws(), ACTIONS).optimal_probability
+    np.testing.assert_allclose(said[said > 0], exact[said > 0])
     often = said > 0.005
     assert often.sum() > 2
     assert_means_agree(played[often], said[often], np.sqrt(said[often] * (1 - said[often]) / 2000))
@@ -182,7 +184,9 @@ def test_noise_of_each_action_survives_a_save(tmp_path: Any) -> None:
 def test_numbers_of_numpy_survive_a_save(given: dict[str, Any], tmp_path: Any) -> None:
     policy = sb.SparseIDS(ACTIONS, **{"n_draws": 100, "seed": 0, **given})
     policy.save(tmp_path / "policy")
-    assert play(sb.load(tmp_path / "policy"), 5) == play(policy, 5)
+    loaded = sb.load(tmp_path / "policy")
+    assert loaded.arguments["engine_options"] == policy.arguments["engine_options"]
+    assert play(loaded, 5) == play(policy, 5)
 
 
 # Who knows nothing
