@@ -177,7 +177,7 @@ def test_noise_of_each_action_survives_a_save(tmp_path: Any) -> None:
         {"noise_variance": np.int64(2)},
         {"noise_variance": np.float32(2)},
         {"noise_variance": np.array(2)},
-        {"engine": "gibbs", "engine_options": {"chains": np.int64(4)}},
+        {"engine": "gibbs", "engine_options": {"chains": np.int64(2)}},
         {"prior": sb.SpikeSlab(0.3, sb.InverseGammaSlab(2.0, 1.0, of_noise=cast(Any, np.True_)))},
     ],
 )
@@ -185,7 +185,7 @@ def test_numbers_of_numpy_survive_a_save(given: dict[str, Any], tmp_path: Any) -
     policy = sb.SparseIDS(ACTIONS, **{"n_draws": 100, "seed": 0, **given})
     policy.save(tmp_path / "policy")
     loaded = sb.load(tmp_path / "policy")
-    assert loaded.arguments["engine_options"] == policy.arguments["engine_options"]
+    assert loaded.arguments.get("engine_options") == given.get("engine_options", {})
     assert play(loaded, 5) == play(policy, 5)
 
 
