@@ -123,6 +123,30 @@ def test_single_precision_is_left_where_it_would_show(monkeypatch: pytest.Monkey
     np.testing.assert_array_equal(information(draws, actions).gain, expected)
 
 
+@pytest.mark.parametrize("scale", [1e-20, 1e20])
+def test_single_precision_is_left_where_it_is_out_of_range(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    draws, actions = random_problem(0, 300, 10, 30, zeros=0.85)
+    expected = information(draws, actions * scale).gain
+    monkeypatch.setattr("sparsebandits.sparse_draws.LARGE", 0)
+    np.testing.assert_array_equal(information(draws, actions * scale).gain, expected)
+
+
+def test_single_precision_is_left_where_large_terms_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two columns near a thousand whose coefficients are opposite: predictions are near zero, the terms are not."""
+    rng = np.random.default_rng(0)
+    theta = np.zeros((50, 20))
+    theta[:, 0] = 1 + 0.1 * rng.standard_normal(50)
+    theta[:, 1], theta[:, 2] = -theta[:, 0], 1e-2 * rng.standard_normal(50)
+    actions = rng.standard_normal((10, 20))
+    actions[:, 0] += 1e3
+    actions[:, 1] = actions[:, 0] + 1e-3 * actions[:, 1]
+    draws = Draws(theta, np.full(50, 1 / 50))
+    expected = information(draws, actions).gain
+    assert expected.min() > 1e-5 * ((actions @ draws.mean()) ** 2).max()
+    monkeypatch.setattr("sparsebandits.sparse_draws.LARGE", 0)
+    np.testing.assert_array_equal(information(draws, actions).gain, expected)
+
+
 def test_memory_is_by_identity() -> None:
     draws, actions = random_problem(0, 50, 7, 3)
     memory = OptimaMemory()

@@ -66,6 +66,7 @@ class Optima:
 
     actions: Prepared
     theta: FloatArray  # (M, d)
+    best: IntArray  # (M,) the action
     value: FloatArray  # (M,) max_b ⟨b, θ^m⟩
     order: IntArray  # (M,)
     starts: IntArray  # (G + 1,)
@@ -145,7 +146,7 @@ def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
     support, counts = np.unique(index, return_counts=True)
     starts = np.concatenate(([0], np.cumsum(counts)))
     grouped = None if rows is None else sparse_draws.Grouped(rows, order, starts, theta.shape[1])
-    return Optima(known, theta, value, order, starts, support, grouped)
+    return Optima(known, theta, index, value, order, starts, support, grouped)
 
 
 def _best_by_product(theta: FloatArray, actions: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -23,7 +23,10 @@ LARGE = 30_000_000
 """Products of coefficients and actions from which single precision is worth a second array of the actions."""
 
 SINGLE_SHOWS = 1e-5
-"""Share of a squared prediction below which a variance is not left to single precision (relative error 1e-7)."""
+"""Share of what was added up, squared, below which a variance is not left to single precision (relative error 1e-7)."""
+
+SINGLE_LEAST = 1e-34
+"""Variance below which single precision runs out of exponents."""
 
 
 class Rows(NamedTuple):
@@ -171,10 +174,26 @@ def weighted_squares(rows: Any, weights: Any, centre: Any, panels: Any) -> Any:
     return result
 
 
+@njit(**COMPILED)
+def squared_terms(squares: Any, panels: Any, count: int) -> Any:
+    """Return Σ_j a_j² squares[j] of each of ``count`` actions a, in double precision."""
+    result = np.zeros(len(panels) * WIDTH)
+    for p in range(len(panels)):
+        sums = result[p * WIDTH : (p + 1) * WIDTH]
+        for j in range(len(squares)):
+            if squares[j] > 0.0:
+                of_j = panels[p, j]
+                for i in range(WIDTH):
+                    a = np.float64(of_j[i])
+                    sums[i] += squares[j] * a * a
+    return result[:count]
+
+
 class Grouped:
     """Compressed draws in groups: group g has the draws ``order[group_starts[g]:group_starts[g + 1]]``."""
 
     def __init__(self, rows: Rows, order: IntArray, group_starts: IntArray, dimension: int) -> None:
+        self._dimension = dimension
         self.starts, self.columns, *self._layout = pattern_of_groups(rows, order, group_starts, dimension)
 
     def sums(self, weights: FloatArray) -> FloatArray:
@@ -187,12 +206,15 @@ class Grouped:
         """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a])² of each action a, for rows with these values.
 
         A large problem is computed in single precision, which is twice as fast. Where what is squared is so small
-        against the predictions that this would show, double precision follows.
+        against the products that it is added up from that this would show, or out of range, double precision follows.
         """
         if len(values) * len(centre) > LARGE:
-            rows = Rows(self.starts, self.columns, values.astype(np.float32))
-            found = weighted_squares(rows, weights.astype(np.float32), centre.astype(np.float32), panels.single)
-            if (found > SINGLE_SHOWS * centre * centre).all():
+            with np.errstate(over="ignore"):
+                rows = Rows(self.starts, self.columns, values.astype(np.float32))
+                found = weighted_squares(rows, weights.astype(np.float32), centre.astype(np.float32), panels.single)
+            squares = np.bincount(self.columns, np.repeat(weights, np.diff(self.starts)) * values**2, self._dimension)
+            size = centre * centre + squared_terms(squares, panels.single, len(centre))
+            if ((found > np.maximum(SINGLE_SHOWS * size, SINGLE_LEAST)) & (found < np.inf)).all():
                 return np.asarray(found)
         rows = Rows(self.starts, self.columns, values)
         return np.asarray(weighted_squares(rows, weights, centre, panels.double))

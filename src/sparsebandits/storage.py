@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from sparsebandits.checks import shown
+
 HEADER = "header.json"
 
 
@@ -30,6 +32,8 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     A link is followed, and the file keeps its permissions. What is no file (a device, a directory) is refused. A
     process that is killed while it writes may leave a file ``.….tmp`` behind, which nobody reads.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path: expected the name of a file, got {shown(path)}")
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise OSError(f"path: expected a file or a new name, got {path}")

@@ -1,6 +1,6 @@
 """SparseIDS and SparseTS: the paper's algorithm written out, noise that differs by action, defaults, diagnostics."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -8,8 +8,11 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.checks import FloatArray
+from sparsebandits.information import information
+from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import ENGINE_STREAM
 from sparsebandits.policies.sparse import default_prior
+from sparsebandits.policies.thompson import Thompson
 from sparsebandits.randomness import child
 from tests.policies.table import play, some_actions
 from tests.statistical import assert_means_agree
@@ -55,11 +58,42 @@ def test_thompson_sampling_plays_a_particle_and_says_how_likely_that_was() -> No
     for d in decisions:
         assert d.probability_draws is None
         said[d.action] = d.probability
+    exact = information(policy.posterior.draws(), ACTIONS).optimal_probability
+    np.testing.assert_allclose(said[said > 0], exact[said > 0])
     often = said > 0.005
     assert often.sum() > 2
     assert_means_agree(played[often], said[often], np.sqrt(said[often] * (1 - said[often]) / 2000))
     with pytest.raises(AssertionError, match="z-score"):  # planted: probabilities a third too large
         assert_means_agree(played[often], 1.34 * said[often], np.sqrt(said[often] / 2000))
+
+
+class Picks:
+    """A posterior of which only its draws are known."""
+
+    picks_from_draws, dimension, noise_variance = True, 12, 1.0
+
+    def __init__(self, theta: FloatArray) -> None:
+        self.given = sb.Draws(theta, np.full(len(theta), 1 / len(theta)))
+
+    def draws(self) -> sb.Draws:
+        return self.given
+
+    def sample(self, rng: np.random.Generator, size: int) -> FloatArray:
+        return self.given.theta[rng.integers(len(self.given), size=size)]
+
+    def mean(self) -> FloatArray:
+        return self.given.mean()
+
+
+@pytest.mark.parametrize("zeros", [0.5, 0.9])
+def test_a_tie_is_broken_in_what_is_played_as_in_its_probability(zeros: float) -> None:
+    """Actions of zeros and ones tie up to rounding, and one product rounds unlike many: all draws equal, one action."""
+    rng = np.random.default_rng(0)
+    actions = ActionSet.of((rng.random((203, 12)) < 0.4) * 1.0)
+    for _ in range(300):
+        draw = np.where(rng.random(12) < zeros, 0.0, rng.standard_normal(12))
+        choice = Thompson(cast(Any, Picks(np.tile(draw, (256, 1)))), 1.0).choose(actions, rng)
+        assert choice.probability == 1.0
 
 
 # Noise that differs from action to action
@@ -118,6 +152,15 @@ def test_noise_of_actions_that_change() -> None:
         sb.SparseIDS(ACTIONS, noise_variance=-NOISES)
 
 
+def test_noise_of_an_action_that_has_changed_enters_the_likelihood() -> None:
+    prior = sb.SpikeSlab(0.3, 0.5)
+    policy = sb.SparseIDS(ACTIONS, prior, NOISES, engine="enumeration", n_draws=100, seed=0)
+    policy.tell(policy.ask(ACTIONS[:1], [9.0]), 3.0)
+    expected = sb.Enumeration(prior, 6, 9.0)
+    expected.update(ACTIONS[0], 3.0)
+    np.testing.assert_allclose(policy.posterior.mean(), expected.mean(), atol=1e-10)
+
+
 def test_noise_of_each_action_survives_a_save(tmp_path: Any) -> None:
     policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), NOISES, n_draws=100, seed=0)
     pending = policy.ask()
@@ -152,6 +195,24 @@ def test_a_series_of_noise_variances_is_matched_by_name() -> None:
     with pytest.raises(ValueError, match="noise_variance: expected the labels of the actions, each once"):
         sb.SparseIDS(frame, noise_variance=noises.rename({"row 3": "row 99"}))
     assert "noise_variance=an array of shape (15,)" in repr(policy)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"noise_variance": np.int64(2)},
+        {"noise_variance": np.float32(2)},
+        {"noise_variance": np.array(2)},
+        {"engine": "gibbs", "engine_options": {"chains": np.int64(2)}},
+        {"prior": sb.SpikeSlab(0.3, sb.InverseGammaSlab(2.0, 1.0, of_noise=cast(Any, np.True_)))},
+    ],
+)
+def test_numbers_of_numpy_survive_a_save(given: dict[str, Any], tmp_path: Any) -> None:
+    policy = sb.SparseIDS(ACTIONS, **{"n_draws": 100, "seed": 0, **given})
+    policy.save(tmp_path / "policy")
+    loaded = sb.load(tmp_path / "policy")
+    assert loaded.arguments.get("engine_options") == given.get("engine_options", {})
+    assert play(loaded, 5) == play(policy, 5)
 
 
 # Who knows nothing
@@ -220,6 +281,23 @@ def test_diagnostics_are_recorded() -> None:
     assert sb.simulate(make, instance, 5, seed=0).recorded == {}
 
 
+def test_diagnostics_are_those_of_the_draws() -> None:
+    policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), 1.0, n_draws=500, seed=0)
+    policy.tell(policy.ask(), 1.0)
+    draws, decision = policy.posterior.draws(), policy.ask(ACTIONS[:7])
+    known, reasons = information(draws, ACTIONS[:7]), decision.reasons
+    assert 1 < draws.effective_sample_size < 499
+    assert sorted(reasons.candidates) == list(range(7))
+    for name, values in (
+        ("P(optimal)", known.optimal_probability),
+        ("expected regret", known.expected_regret),
+        ("information gain", known.gain),
+    ):
+        np.testing.assert_allclose(reasons.columns[name], values[reasons.candidates])
+    assert decision.diagnostics["entropy of the optimal action (nats)"] == pytest.approx(known.entropy)
+    assert decision.diagnostics["effective draws"] == pytest.approx(draws.effective_sample_size)
+
+
 def test_explanations_name_features_and_the_coin() -> None:
     frame = pd.DataFrame(some_actions(8, 3), columns=["price", "size", "age"], index=list("abcdefgh"))
     policy = sb.SparseIDS(frame, sb.SpikeSlab(0.5, 1.0), 0.1, n_draws=500, selection="randomised", seed=1)
@@ -260,5 +338,11 @@ def test_bad_input() -> None:
     prior = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.05, lambda1=0.5, noise_variance=1.0)
     with pytest.raises(TypeError, match="noise_variance: Langevin needs a known one"):
         sb.SparseIDS(ACTIONS, prior, engine="langevin")
+    with pytest.raises(TypeError, match="engine_options: particles takes none, got"):
+        sb.SparseIDS(ACTIONS, engine_options={1: 2})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match="noise_variance: expected rows of equal length"):
+        sb.SparseTS(ACTIONS, noise_variance=[[1.0], [1.0, 2.0]])
+    with pytest.raises(TypeError, match="path: expected the name of a file, got 3"):
+        sb.SparseIDS(ACTIONS, n_draws=100).save(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="selection: expected one of"):
         sb.SparseIDS(ACTIONS, selection="greedy")

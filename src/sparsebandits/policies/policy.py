@@ -250,7 +250,9 @@ def encode(value: Any) -> Any:
             "part": type(value).__name__,
             **{name: encode(getattr(value, name)) for name in value.__dataclass_fields__},
         }
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    if isinstance(value, Mapping):
+        return {name: encode(one) for name, one in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _decision_state(decision: Decision) -> dict[str, Any]:

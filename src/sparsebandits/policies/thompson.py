@@ -23,7 +23,8 @@ class Thompson(PosteriorRule):
 
     How probable the played action was is estimated from the posterior's standing draws, which cost little to
     reweight. They come from a stream of their own, so that their number does not change what is played. Where the draw
-    that is played is picked from the standing ones, the probability is exact.
+    that is played is picked from the standing ones, the probability is exact; then its best action is looked up, not
+    computed anew, because rounding may break a tie differently.
     """
 
     def __init__(self, posterior: Posterior, inflation: float) -> None:
@@ -33,21 +34,24 @@ class Thompson(PosteriorRule):
 
     def choose(self, actions: ActionSet, rng: Generator) -> Choice:
         """Play the best action under one draw."""
-        theta, standing = self.posterior.sample(rng, 1)[0], self.posterior.draws()
+        standing = self.posterior.draws()
+        picks = self.posterior.picks_from_draws and self.inflation == 1.0
+        row = int(rng.choice(len(standing), p=standing.weights)) if picks else 0
+        theta = standing.theta[row] if picks else self.posterior.sample(rng, 1)[0]
         if self.inflation != 1.0:
             scale, mean = np.sqrt(self.inflation), self.posterior.mean()
             theta = mean + scale * (theta - mean)
             standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights)
         sampled = actions.features @ theta
         optima = self._optima.of(standing.theta, actions.features)
-        action = int(optima.actions.first_equal[sampled.argmax()])
+        action = int(optima.best[row] if picks else optima.actions.first_equal[sampled.argmax()])
         hits = optima.draws_of(action)
         share = 1.0 if len(hits) == len(standing) else float(standing.weights[hits].sum())  # all, without rounding
         size = standing.effective_sample_size
         mean = self.posterior.mean()
         columns = {"sampled value": sampled, "posterior mean": actions.features @ mean}
         reasons = Reasons.top(action, sampled, columns, actions.features[action] * mean)
-        if self.posterior.picks_from_draws and self.inflation == 1.0:
+        if picks:
             return Choice(action, share, reasons)
         # The draw that was played counts as one more, so that the estimate is never zero.
         return Choice(action, (1.0 + size * share) / (1.0 + size), reasons, probability_draws=1 + int(size))
