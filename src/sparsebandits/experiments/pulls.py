@@ -22,7 +22,8 @@ def group_pulls(pulls: NDArray[Any], actions: object) -> FloatArray:
     >>> group_pulls(np.array([[3, 1, 0], [2, 0, 2]]), np.array([False, True, True]))
     array([1., 2.])
     """
-    return np.where(group_mask(actions, *pulls.shape), pulls, 0).sum(axis=1).astype(np.float64)
+    counts: FloatArray = np.where(group_mask(actions, *pulls.shape), pulls, 0).sum(axis=1, dtype=np.float64)
+    return counts
 
 
 def group_mask(actions: object, trials: int, n_actions: int) -> NDArray[np.bool_]:

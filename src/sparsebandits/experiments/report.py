@@ -1,13 +1,14 @@
 """A report of an experiment in one HTML file: figures, tables, configuration, provenance, and how to read them.
 
 The file holds all that it shows: figures are SVG inside it, there is no script, and a policy in its head forbids the
-browser to fetch anything. It says when nothing but the data, so the same result gives the same bytes.
+browser to fetch anything. Nothing in it depends on when it was written: the same result gives the same bytes.
 """
 
 import base64
 import io
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,12 @@ thead th { border-bottom: 2px solid #888; }
 td table { margin: 0; }
 td table td, td table th { padding: 0.1rem 0.5rem; }
 .lead { font-size: 1.08rem; }
-@media (max-width: 30rem) { body { padding: 0.6rem; } th, td { padding: 0.2rem 0.4rem; } }
+@media (max-width: 34rem) {
+  body { padding: 0.6rem; }
+  th, td { padding: 0.2rem 0.4rem; }
+  figure { overflow-x: auto; }
+  figure img { width: 30rem; max-width: none; }
+}
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; }
   h2, h3 { break-after: avoid; }
@@ -51,6 +57,22 @@ td table td, td table th { padding: 0.1rem 0.5rem; }
   table { font-size: 8.5pt; }
 }
 """
+
+HOW_TO_READ = """<h2>How to read this</h2>
+<ul>
+<li><strong>Regret</strong> is what the best action would have earned in expectation, minus what the played actions
+would have: summed over rounds, less is better. Noise does not enter.</li>
+<li><strong>Bands and intervals</strong> are 95% bootstrap intervals over trials (bias-corrected and accelerated,
+2000 resamples), for the mean; bands hold at each round by itself, not for the whole curve. A single trial has none.
+With fewer than about 20 trials they are too narrow.</li>
+<li><strong>Differences</strong> are paired: in each trial all policies meet the same instance and the same noise.
+So two policies may differ clearly although their own intervals overlap; judge by the interval of the
+difference.</li>
+<li><strong>Wins</strong> count trials with less regret than the baseline. The p-value is that of the exact two-
+sided sign test, ties left out. It is not adjusted for the number of policies that are compared. Many wins and a
+larger mean go together where a policy loses seldom but heavily.</li>
+<li><strong>Ratio</strong> is the mean regret of a policy over that of the baseline.</li>
+</ul>"""
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """What the browser may load: nothing but what is in the file."""
@@ -144,9 +166,8 @@ def table(content: Table, caption: str = "") -> str:
         for row in content.rows
     )
     named = f"<caption>{text(caption)}</caption>\n" if caption else ""
-    return (
-        f'<div class="wide">\n<table>\n{named}<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>'
-    )
+    body = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>"
+    return f'<div class="wide">\n<table>\n{named}{body}\n</table>\n</div>'
 
 
 def nested(value: Any) -> str:
@@ -154,7 +175,9 @@ def nested(value: Any) -> str:
     if isinstance(value, Mapping):
         if not value:
             return "none"
-        rows = "".join(f'<tr><th scope="row">{text(key)}</th><td>{nested(item)}</td></tr>' for key, item in value.items())
+        rows = "".join(
+            f'<tr><th scope="row">{text(key)}</th><td>{nested(item)}</td></tr>' for key, item in value.items()
+        )
         return f"<table><tbody>{rows}</tbody></table>"
     if isinstance(value, list | tuple):
         if any(isinstance(item, Mapping | list | tuple) for item in value):
@@ -179,19 +202,24 @@ def summary(result: Result) -> str:
     interval = "" if np.isnan(low) else f" (95% interval {formatted(float(low))} to {formatted(float(high))})"
     lead = f"{best} has the smallest mean regret at the end: {formatted(float(result.final(best).mean()))}{interval}."
     if len(standing) == 1:
-        return f"{what} Mean regret at the end: {formatted(float(result.final(best).mean()))}{interval}."
+        kind = "Regret" if np.isnan(low) else "Mean regret"
+        return f"{what} {kind} at the end: {formatted(float(result.final(best).mean()))}{interval}."
     if counts[0] < 2:
         return f"{what} {lead} With one trial nothing can be said about chance."
     mine, other = paired(result.final(best), result.final(standing[1]))
     low, high = mean_interval(mine - other)
-    apart = f"{formatted(float((mine - other).mean()))} (95% interval {formatted(float(low))} to {formatted(float(high))})"
-    verdict = "the interval excludes zero" if high < 0 else "the interval contains zero: these trials do not tell them apart"
+    apart = (
+        f"{formatted(float((mine - other).mean()))} (95% interval {formatted(float(low))} to {formatted(float(high))})"
+    )
+    verdict = (
+        "the interval excludes zero" if high < 0 else "the interval contains zero: these trials do not tell them apart"
+    )
     return f"{what} {lead} Its paired difference to the next, {standing[1]}, is {apart}; {verdict}."
 
 
 def _overview(result: Result) -> str:
     drawn = figure(
-        lambda file: plots.regret_curves(result.regret, file, rounds=result.rounds),
+        partial(plots.regret_curves, result.regret, rounds=result.rounds),
         "Mean cumulative regret over rounds, one line a policy; the numbers at the end are in the table below.",
     )
     return f'<p class="lead">{text(summary(result))}</p>\n<h2>Regret over rounds</h2>\n{drawn}\n{table(result.table())}'
@@ -202,12 +230,11 @@ def _differences(result: Result, baseline: str) -> str:
     tests = {row[0]: row for row in won.rows}
     rows = [(*row[:-1], *tests[row[0]][1:]) for row in compared.rows]
     drawn = figure(
-        lambda file: plots.difference_curves(result.regret, baseline, file, rounds=result.rounds),
+        partial(plots.difference_curves, result.regret, baseline, rounds=result.rounds),
         f"Paired difference of cumulative regret to {baseline} over rounds, one line a policy.",
     )
-    return (
-        f"<h2>Differences to {text(baseline)}</h2>\n{drawn}\n"
-        + table(Table((*compared.columns[:-1], *won.columns[1:]), rows), "At the last round, paired by trial")
+    return f"<h2>Differences to {text(baseline)}</h2>\n{drawn}\n" + table(
+        Table((*compared.columns[:-1], *won.columns[1:]), rows), "At the last round, paired by trial"
     )
 
 
@@ -215,7 +242,7 @@ def _horizons(result: Result, rounds: Sequence[int]) -> str:
     content = result.at(rounds)
     at = sorted({int(str(row[1])) for row in content.rows})
     drawn = figure(
-        lambda file: plots.horizon_bars({t: {n: result.regret_at(n, t) for n in result.regret} for t in at}, file),
+        partial(plots.horizon_bars, {t: {n: result.regret_at(n, t) for n in result.regret} for t in at}),
         "Bars of mean cumulative regret at chosen rounds; the numbers are in the table below.",
     )
     return f"<h2>Regret at chosen rounds</h2>\n{drawn}\n{table(content)}"
@@ -225,8 +252,8 @@ def _growth(result: Result) -> str:
     return (
         "<h2>How fast regret grows</h2>\n"
         "<p>The exponent of mean regret over the second half of the run: 1 is linear, 0.5 is a square root, near 0 has "
-        "all but stopped. “Still growing” counts the trials whose regret grows in the last fifth of the run by at least "
-        "half of what it grew by in the first fifth. An exponent between 0 and 1 beside many such trials is a mixture "
+        "all but stopped. “Still growing” counts the trials whose regret grows in the last fifth of the run by at "
+        "least half of what it grew by in the first fifth. An exponent between 0 and 1 beside many such trials is a mixture "
         "of trials that are stuck and trials that are done, not a power of the round.</p>\n" + table(result.growth())
     )
 
@@ -234,28 +261,31 @@ def _growth(result: Result) -> str:
 def _pulls(result: Result, group: str, actions: object) -> str:
     counts = result.pulls_of(actions)
     drawn = figure(
-        lambda file: plots.pull_histograms(counts, file, x_label=f"pulls of {group} in a trial"),
+        partial(plots.pull_histograms, counts, x_label=f"pulls of {group} in a trial"),
         f"Histograms over trials of how often {group} were played, a panel a policy.",
     )
     return f"<h2>Pulls: {text(group)}</h2>\n{drawn}\n{table(result.pull_table(actions))}"
 
 
 def _recorded(result: Result) -> list[str]:
-    """Return a figure for each diagnostic that was recorded: its mean over rounds, for the policies that have it."""
+    """Return a figure for each diagnostic that was recorded: its mean over rounds, for the policies that have it.
+
+    Rounds at which some decision had none are left out.
+    """
     names = list(dict.fromkeys(name for values in result.recorded.values() for name in values))
+    rounds = np.arange(1, result.horizon + 1) if result.rounds is None else result.rounds
     sections = []
     for name in names:
         values = {policy: found[name] for policy, found in result.recorded.items() if name in found}
-        values = {policy: found for policy, found in values.items() if np.isfinite(found).all()}
-        if values:
+        known = np.all([np.isfinite(found).all(axis=0) for found in values.values()], axis=0)
+        if known.any():
+            kept = {policy: found[:, known] for policy, found in values.items()}
             drawn = figure(
-                lambda file, values=values, name=name: plots.regret_curves(  # type: ignore[misc]
-                    values, file, rounds=result.rounds, y_label=name
-                ),
+                partial(plots.regret_curves, kept, rounds=rounds[known], y_label=name),
                 f"Mean of {name} over rounds, one line a policy.",
             )
             sections.append(f"<h3>{text(name)}</h3>\n{drawn}")
-    return [f"<h2>What the policies recorded</h2>\n{'\n'.join(sections)}"] if sections else []
+    return ["\n".join(("<h2>What the policies recorded</h2>", *sections))] if sections else []
 
 
 def _about(result: Result) -> str:
@@ -265,19 +295,3 @@ def _about(result: Result) -> str:
     for name, value in result.about.items():
         parts.append(f'<h3>{text(name)}</h3>\n<div class="wide">{nested(value)}</div>')
     return "<h2>Configuration and provenance</h2>\n" + "\n".join(parts)
-
-
-HOW_TO_READ = """<h2>How to read this</h2>
-<ul>
-<li><strong>Regret</strong> is what the best action would have earned in expectation, minus what the played actions would
-have: summed over rounds, less is better. Noise does not enter.</li>
-<li><strong>Bands and intervals</strong> are 95% bootstrap intervals over trials (bias-corrected and accelerated, 2000
-resamples), for the mean; bands hold at each round by itself, not for the whole curve. A single trial has none. With
-fewer than about 20 trials they are too narrow.</li>
-<li><strong>Differences</strong> are paired: in each trial all policies meet the same instance and the same noise. So two
-policies may differ clearly although their own intervals overlap; judge by the interval of the difference.</li>
-<li><strong>Wins</strong> count trials with less regret than the baseline. The p-value is that of the exact two-sided sign
-test, ties left out. It is not adjusted for the number of policies that are compared. Many wins and a larger mean go
-together where a policy loses seldom but heavily.</li>
-<li><strong>Ratio</strong> is the mean regret of a policy over that of the baseline.</li>
-</ul>"""

@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 
 from sparsebandits.checks import FloatArray
 from sparsebandits.experiments.intervals import mean_interval
-from sparsebandits.experiments.plots.style import Target, dress, house_style, looks, new_figure, plain, write
+from sparsebandits.experiments.plots.style import Target, dress, house_style, labelled, looks, new_figure, plain, write
 from sparsebandits.tables import formatted
 
 ACROSS = 3
@@ -31,9 +31,10 @@ def horizon_bars(
     names = sorted(last, key=lambda name: float(last[name].mean()))
     across = min(ACROSS, len(regret_at))
     down = ceil(len(regret_at) / across)
-    labels = [plain(name, 34) for name in names]
+    named = labelled({name: [len(last[name])] for name in names}, 42)
+    labels = [named[name] for name in names]
     beside = 0.075 * max(len(line) for label in labels for line in label.split("\n")) + 0.2
-    tall = sum(0.14 * (label.count("\n") + 1) + 0.16 for label in labels)
+    tall = len(labels) * max(0.3, 0.15 * max(label.count("\n") + 1 for label in labels) + 0.08)
     figure = new_figure(max(6.4, beside + 2.1 * across), (tall + 0.75) * down + 0.6)
     grid = figure.subplots(down, across, squeeze=False, sharey=True)
     places = np.arange(len(names))
@@ -92,14 +93,17 @@ def pull_histograms(
     across = 1 if len(counts) <= 3 else 2 if len(counts) <= 8 else ACROSS
     down = ceil(len(counts) / across)
     width = 6.4 if across < ACROSS else 8.4
-    figure = new_figure(width, 1.35 * down + 0.9)
+    means = {name: f"mean {formatted(float(f'{values.mean():.3g}'))}" for name, values in counts.items()}
+    named = labelled({name: [len(values)] for name, values in counts.items()}, int(13 * width / across) - 6)
+    titles = [f"{named[name]}\n{means[name]}" for name in counts]
+    lines = [max(title.count("\n") + 1 for title in titles[i * across : (i + 1) * across]) for i in range(down)]
+    figure = new_figure(width, sum(1.0 + 0.16 * count for count in lines) + 0.9)
     grid = figure.subplots(down, across, squeeze=False, sharex=True)
-    for axes, (name, values) in zip(grid.flat, counts.items(), strict=False):
+    for axes, (name, values), title_of in zip(grid.flat, counts.items(), titles, strict=False):
         heights = np.histogram(values, edges)[0] / len(values)
         axes.stairs(heights, edges, fill=True, facecolor=look[name].pale, edgecolor=look[name].colour, linewidth=0.9)
-        mean = float(values.mean())
-        axes.axvline(mean, color="black", linewidth=1.2, linestyle=(0, (4, 2)))
-        axes.set_title(plain(f"{name}: mean {formatted(float(f'{mean:.3g}'))}", int(80 / across)), loc="left", fontsize=9)
+        axes.axvline(float(values.mean()), color="black", linewidth=1.2, linestyle=(0, (4, 2)))
+        axes.set_title(title_of, loc="left", fontsize=9)
         axes.set_ylim(0, 1.1 * heights.max())
         axes.yaxis.set_major_locator(MaxNLocator(3))
         dress(axes)
@@ -108,7 +112,8 @@ def pull_histograms(
     for column in grid.T:
         shown = [axes for axes in column if axes.axison]
         shown[-1].tick_params(labelbottom=True)
-    grid[0, 0].set_xlim(edges[0], edges[-1])
+    margin = 0.02 * (edges[-1] - edges[0])
+    grid[0, 0].set_xlim(edges[0] - margin, edges[-1] + margin)
     grid[0, 0].xaxis.set_major_locator(MaxNLocator(6, integer=True))
     trials = max(len(values) for values in counts.values())
     figure.supxlabel(f"{x_label} ({trials} trial{'s' if trials > 1 else ''}; dashes: mean)", fontsize=9)
@@ -127,4 +132,4 @@ def pull_bins(most: int) -> FloatArray:
     array([ -0.5,   3.5, 103.5])
     """
     width = ceil((most + 1) / BINS)
-    return np.arange(ceil((most + 1) / width) + 1) * float(width) - 0.5
+    return width * np.arange(ceil((most + 1) / width) + 1, dtype=np.float64) - 0.5

@@ -17,6 +17,7 @@ from sparsebandits.experiments.plots.style import (
     Target,
     dress,
     house_style,
+    labelled,
     legend_below,
     legend_shape,
     looks,
@@ -58,10 +59,10 @@ def regret_curves(
     figure = new_figure(6.4, 3.9 + below)
     axes = figure.add_subplot()
     _draw_curves(axes, regret, rounds, looks(regret))
-    axes.set_ylabel(y_label)
+    axes.set_ylabel(plain(y_label, 45))
     axes.set_title(plain(title, 75))
     order = _standing([regret])
-    legend_below(figure, _handles(order, looks(regret)), [labels[n] for n in order], _band(regret), columns)
+    legend_below(figure, _handles(order, looks(regret)), [labels[n] for n in order], _drawn(_most(regret)), columns)
     write(figure, path)
 
 
@@ -72,8 +73,7 @@ def regret_panels(
     """Draw panels side by side, each with its own heights, with one legend; a policy looks the same in all."""
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel.regret))
     look = looks(names)
-    most = {name: max((p.regret[name] for p in panels.values() if name in p.regret), key=len) for name in names}
-    labels = _labels(most)
+    labels = labelled({n: [len(p.regret[n]) for p in panels.values() if n in p.regret] for n in names})
     across = min(ACROSS, len(panels))
     down = ceil(len(panels) / across)
     width = max(3.4 * across, 6.4)
@@ -86,10 +86,11 @@ def regret_panels(
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     for axes in grid[:, 0]:
-        axes.set_ylabel(y_label)
+        axes.set_ylabel(plain(y_label, 45))
     figure.suptitle(plain(title, int(12 * width)), fontsize=11)
     order = _standing([panel.regret for panel in panels.values()])
-    legend_below(figure, _handles(order, look), [labels[n] for n in order], _band(most), columns)
+    trials = max(_most(panel.regret) for panel in panels.values())
+    legend_below(figure, _handles(order, look), [labels[n] for n in order], _drawn(trials), columns)
     write(figure, path)
 
 
@@ -106,7 +107,7 @@ def difference_curves(
     look = looks(regret)
     order = _standing([differences])
     labels = _labels(differences)
-    baseline_label = plain(baseline)
+    baseline_label = plain(f"{baseline} (baseline)")
     columns, below = legend_shape([*labels.values(), baseline_label], 6.4)
     figure = new_figure(6.4, 3.9 + below)
     axes = figure.add_subplot()
@@ -117,8 +118,7 @@ def difference_curves(
     at = next((i for i, name in enumerate(order) if differences[name][:, -1].mean() < 0), len(order))
     handles: list[Line2D] = _handles(order, look)
     texts = [labels[name] for name in order]
-    band = _band(differences).replace("mean", "mean paired difference")
-    caption = f"{band}; below zero is better"
+    caption = f"{_drawn(_most(differences), 'mean paired difference and 95% band')}; below zero is better"
     legend_below(
         figure, [*handles[:at], line, *handles[at:]], [*texts[:at], baseline_label, *texts[at:]], caption, columns
     )
@@ -177,7 +177,7 @@ def sweep(
         Line2D([], [], color=look[n].colour, linestyle=look[n].dashes, marker=look[n].point, markersize=5)
         for n in values
     ]
-    caption = _band(samples).replace("band", "interval")
+    caption = _drawn(_most(samples), "mean and 95% interval")
     legend_below(figure, handles, list(labels.values()), caption, columns)
     write(figure, path)
 
@@ -185,6 +185,7 @@ def sweep(
 def _draw_curves(
     axes: Axes, regret: Mapping[str, FloatArray], rounds: IntArray | None, look: Mapping[str, Look]
 ) -> None:
+    faint = 0.15 if len(regret) <= 7 else 0.07  # where many bands overlap, lines have to stand out
     for name in _standing([regret]):
         curves, drawn = regret[name], look[name]
         x = np.arange(1, curves.shape[1] + 1) if rounds is None else rounds
@@ -201,7 +202,7 @@ def _draw_curves(
         if len(curves) > 1:
             shown = np.unique(np.linspace(0, len(x) - 1, BAND_NODES).astype(int))
             low, high = mean_interval(curves[:, shown])
-            axes.fill_between(x[shown], low, high, color=drawn.colour, alpha=0.15, linewidth=0)
+            axes.fill_between(x[shown], low, high, color=drawn.colour, alpha=faint, linewidth=0)
     last = max(curves.shape[1] for curves in regret.values()) if rounds is None else int(rounds[-1])
     axes.set_xlim(0, last)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
@@ -229,19 +230,13 @@ def _handles(order: Sequence[str], look: Mapping[str, Look]) -> list[Line2D]:
 
 
 def _labels(samples: Mapping[str, FloatArray]) -> dict[str, str]:
-    """Return names as they are drawn, with the number of trials where a policy has fewer than others."""
-    most = max(len(values) for values in samples.values())
-    return {
-        name: plain(name if len(values) == most else f"{name} ({_trials(len(values))})")
-        for name, values in samples.items()
-    }
+    return labelled({name: [len(values)] for name, values in samples.items()})
 
 
-def _band(samples: Mapping[str, FloatArray]) -> str:
+def _most(samples: Mapping[str, FloatArray]) -> int:
+    return max(len(values) for values in samples.values())
+
+
+def _drawn(trials: int, what: str = "mean and 95% band") -> str:
     """Say what is drawn and over how many trials."""
-    most = max(len(values) for values in samples.values())
-    return f"mean and 95% band, {most} trials" if most > 1 else "one trial, no band"
-
-
-def _trials(count: int) -> str:
-    return "1 trial" if count == 1 else f"{count} trials"
+    return f"{what}, {trials} trials" if trials > 1 else "one trial, no interval"

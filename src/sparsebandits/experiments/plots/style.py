@@ -7,7 +7,7 @@ result. Figures take nothing from the user's matplotlib settings: the same data 
 
 import os
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
@@ -53,7 +53,8 @@ class Look:
     @property
     def pale(self) -> str:
         """The colour of areas, on which black lines stand out."""
-        return to_hex([0.5 + 0.5 * part for part in to_rgb(self.colour)])
+        red, green, blue = to_rgb(self.colour)
+        return to_hex((0.5 + 0.5 * red, 0.5 + 0.5 * green, 0.5 + 0.5 * blue))
 
 
 def looks(names: Iterable[str]) -> dict[str, Look]:
@@ -64,7 +65,7 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
             colour=COLOURS[i % count],
             dashes=DASHES[(i + i // count) % count],
             marker="" if i < count else MARKERS[(i // count - 1) % count],
-            point=MARKERS[(i + i // count) % count],
+            point=MARKERS[(i + 2 * (i // count)) % count],  # else the eighth would have dashes and point of the second
         )
         for i, name in enumerate(names)
     }
@@ -90,6 +91,17 @@ def plain(text: str, width: int = 60) -> str:
     return "\n".join(textwrap.wrap(text, width)).replace("$", r"\$")
 
 
+def labelled(trials: Mapping[str, Collection[int]], width: int = 60) -> dict[str, str]:
+    """Return names as they are drawn, with the number of trials where a policy has fewer than others somewhere."""
+    most = max(max(counts) for counts in trials.values())
+    labels = {}
+    for name, counts in trials.items():
+        span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{max(counts)}"
+        note = "" if min(counts) == most else f" ({span} trial{'' if max(counts) == 1 else 's'})"
+        labels[name] = plain(name + note, width)
+    return labels
+
+
 def dress(axes: Axes) -> None:
     """Take away what is not needed, and add a faint grid."""
     axes.spines[["top", "right"]].set_visible(False)
@@ -98,7 +110,7 @@ def dress(axes: Axes) -> None:
 
 
 def legend_shape(labels: Sequence[str], width: float) -> tuple[int, float]:
-    """Return the columns of a legend below a figure of this width, and its height, both in inches at 9 points."""
+    """Return the columns of a legend at 9 points below a figure of this width, and its height, in inches."""
     longest = max(len(line) for label in labels for line in label.split("\n"))
     columns = max(1, min(len(labels), int((width - 0.3) / (0.075 * longest + 0.75))))
     lines = max(label.count("\n") + 1 for label in labels)
