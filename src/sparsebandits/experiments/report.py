@@ -46,13 +46,12 @@ td table td, td table th { padding: 0.1rem 0.5rem; }
 @media (max-width: 34rem) {
   body { padding: 0.6rem; }
   th, td { padding: 0.2rem 0.4rem; }
-  figure { overflow-x: auto; }
-  figure img { width: 30rem; max-width: none; }
 }
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; }
   h2, h3 { break-after: avoid; }
   figure, tr { break-inside: avoid; }
+  figure img { max-height: 16cm; }
   .wide { overflow-x: visible; }
   table { font-size: 8.5pt; }
 }
@@ -253,8 +252,9 @@ def _growth(result: Result) -> str:
         "<h2>How fast regret grows</h2>\n"
         "<p>The exponent of mean regret over the second half of the run: 1 is linear, 0.5 is a square root, near 0 has "
         "all but stopped. “Still growing” counts the trials whose regret grows in the last fifth of the run by at "
-        "least half of what it grew by in the first fifth. An exponent between 0 and 1 beside many such trials is a mixture "
-        "of trials that are stuck and trials that are done, not a power of the round.</p>\n" + table(result.growth())
+        "least half of what it grew by in the first fifth. An exponent between 0 and 1 beside many such trials is a "
+        "mixture of trials that are stuck and trials that are done, not a power of the round.</p>\n"
+        + table(result.growth())
     )
 
 

@@ -88,7 +88,8 @@ def new_figure(width: float, height: float) -> Figure:
 
 def plain(text: str, width: int = 60) -> str:
     """Return ``text`` to be drawn as it is, not as mathematics, in lines of at most ``width`` characters."""
-    return "\n".join(textwrap.wrap(text, width)).replace("$", r"\$")
+    drawable = "".join(c if c.isprintable() or c.isspace() or ord(c) > 0x9F else "\ufffd" for c in text)
+    return "\n".join(textwrap.wrap(drawable, width)).replace("$", r"\$")
 
 
 def labelled(trials: Mapping[str, Collection[int]], width: int = 60) -> dict[str, str]:
