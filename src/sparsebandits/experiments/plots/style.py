@@ -113,7 +113,7 @@ def dress(axes: Axes) -> None:
 def legend_shape(labels: Sequence[str], width: float) -> tuple[int, float]:
     """Return the columns of a legend at 9 points below a figure of this width, and its height, in inches."""
     longest = max(len(line) for label in labels for line in label.split("\n"))
-    columns = max(1, min(len(labels), int((width - 0.3) / (0.075 * longest + 0.75))))
+    columns = max(1, min(len(labels), int((width - 0.3) / (0.067 * longest + 0.75))))
     lines = max(label.count("\n") + 1 for label in labels)
     return columns, 0.19 * lines * ceil(len(labels) / columns) + 0.35
 
