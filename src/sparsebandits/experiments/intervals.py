@@ -1,9 +1,11 @@
-"""Intervals for means over trials: the bootstrap, bias-corrected and accelerated (Efron 1987), with a fixed seed.
+"""Intervals over trials: the bootstrap, bias-corrected and accelerated (Efron 1987), with a fixed seed.
 
-Tables and figures use this one function, so that they agree.
+Tables and figures use these functions alone, so that they agree.
 """
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -39,3 +41,34 @@ def mean_interval(values: FloatArray, confidence: float = 0.95) -> tuple[FloatAr
             ).confidence_interval
         low[varied], high[varied] = interval.low, interval.high
     return low, high
+
+
+def statistic_interval(
+    rows: FloatArray, statistic: Callable[[FloatArray], FloatArray], confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return lower and upper ends for a statistic of independent ``rows``; whole rows are resampled.
+
+    ``statistic`` turns (…, rows, columns) into (…). With fewer than two rows there is no interval, nor where the
+    statistic of some resampled rows does not exist (NaN); where it is always the same, the interval is a point.
+    """
+    estimate = float(statistic(rows))
+    if len(rows) < 2 or np.isnan(estimate):
+        return np.nan, np.nan
+
+    def of_numbers(numbers: Any, axis: int = -1) -> FloatArray:  # scipy resamples row numbers, along the last axis
+        return statistic(rows[numbers])
+
+    with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            (np.arange(len(rows)),),
+            of_numbers,
+            n_resamples=RESAMPLES,
+            batch=100,
+            confidence_level=confidence,
+            vectorized=True,
+            rng=np.random.default_rng(0),
+        )
+    if np.ptp(found.bootstrap_distribution) <= 1e-12 * max(1.0, abs(estimate)):  # rounding is all there is
+        return estimate, estimate
+    return float(found.confidence_interval.low), float(found.confidence_interval.high)

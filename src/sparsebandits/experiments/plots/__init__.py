@@ -1,0 +1,16 @@
+"""Figures in one style: told apart by colour-blind readers (Okabe and Ito 2008) and in black and white."""
+
+from sparsebandits.experiments.plots.bars import horizon_bars, pull_histograms
+from sparsebandits.experiments.plots.curves import difference_curves, regret_curves, regret_panels, sweep
+from sparsebandits.experiments.plots.posteriors import histograms, zero_centred_bins
+
+__all__ = [
+    "difference_curves",
+    "histograms",
+    "horizon_bars",
+    "pull_histograms",
+    "regret_curves",
+    "regret_panels",
+    "sweep",
+    "zero_centred_bins",
+]
