@@ -6,11 +6,12 @@ policy met the same instances and noise.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from sparsebandits.checks import FloatArray
+from sparsebandits.checks import FloatArray, IntArray
 from sparsebandits.experiments import plots
 from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.tables import Table
@@ -18,10 +19,35 @@ from sparsebandits.tables import Table
 
 @dataclass(frozen=True)
 class Result:
-    """Cumulative regret ``(trials, horizon)`` and seconds a decision ``(trials,)`` of each policy."""
+    """What policies did in ``trials`` trials each, at P recorded rounds; row i of every policy is of the same world.
+
+    Attributes
+    ----------
+    regret : of each policy, cumulative, ``(trials, P)``; its last column is at the horizon
+    seconds : a decision, of each policy, ``(trials,)``
+    rounds : the recorded rounds ``(P,)``, counted from 1; None for all, and then P is the horizon
+    pulls : how often each action was played, of each policy, ``(trials, K)``; None where actions have no rows that stay
+    recorded : diagnostics of the decisions, of each policy by name, ``(trials, P)``
+    about : configuration and provenance as plain data; None for what was never in a directory
+    """
 
     regret: Mapping[str, FloatArray]
     seconds: Mapping[str, FloatArray]
+    rounds: IntArray | None = None
+    pulls: Mapping[str, IntArray] | None = None
+    recorded: Mapping[str, Mapping[str, FloatArray]] = field(default_factory=dict)
+    about: Mapping[str, Any] | None = None
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> "Result":
+        """Return what ``Experiment.run(directory)`` has written, also of a run that goes on or was interrupted.
+
+        Of each policy those are the trials from the first up to the first that is missing, so policies may differ in
+        their number of trials.
+        """
+        from sparsebandits.experiments.store import load
+
+        return load(directory)
 
     def final(self, name: str) -> FloatArray:
         """Return the regret at the horizon, one number a trial."""
