@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
@@ -39,18 +40,17 @@ def on_a_cluster(work: Callable[[str, int], Done], jobs: Sequence[Job], schedule
     Jobs of a worker that dies are run again on another; one that has seen several workers die ends the run.
     """
     try:
-        from distributed import Client, as_completed
-        from distributed.scheduler import KilledWorker
+        dask: Any = import_module("distributed")
     except ImportError as error:
         raise OSError("scheduler: needs Dask (pip install 'sparsebandits[cluster]')") from error
-    own = None if isinstance(scheduler, Client) else _connected(Client, scheduler)
+    own = None if isinstance(scheduler, dask.Client) else _connected(dask.Client, scheduler)
     client = scheduler if own is None else own
     try:
         names, trials = zip(*jobs, strict=True) if jobs else ((), ())
         futures = client.map(work, names, trials, pure=False)
-        for future in as_completed(futures):
+        for future in dask.as_completed(futures):
             yield future.result()
-    except KilledWorker as error:
+    except dask.KilledWorker as error:
         raise ChildProcessError(f"scheduler: several workers died of the same trial: {error}") from None
     finally:
         if own is not None:

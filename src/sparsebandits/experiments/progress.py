@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from typing import Any
 
 LINES = 10
-"""Plain lines in all, where there is no terminal; more where work is so long that they would be further apart than"""
+"""Plain lines in all, where there is no terminal."""
 
-SECONDS = 300.0
+PAUSE = 300.0
+"""Seconds after which there is one more, in work that is long."""
 
 
 class Standing:
@@ -127,13 +128,13 @@ class _Lines:
 
     def __call__(self, standing: Standing) -> None:
         due = (standing.done - standing.before) * LINES // max(standing.total - standing.before, 1)
-        if due > self.printed or time.monotonic() - self.at > SECONDS:
+        if due > self.printed or time.monotonic() - self.at > PAUSE:
             self.printed, self.at = due, time.monotonic()
-            means = ", ".join(f"{name} {mean:.4g}" for name, mean, _ in standing.means())
+            means = "; ".join(f"{name} {mean:.4g}" for name, mean, _ in standing.means())
             print(
                 f"{standing.label}: {standing.done} of {standing.total}, {rate(standing.rate)}, "
                 f"{duration(standing.elapsed)} gone, {duration(standing.left)} left"
-                + (f"; mean final regret so far: {means}" if means else ""),
+                + (f". Mean final regret so far: {means}" if means else ""),
                 file=sys.stderr,
                 flush=True,
             )

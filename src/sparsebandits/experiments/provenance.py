@@ -6,14 +6,18 @@ import platform
 import subprocess
 from datetime import UTC, datetime
 from functools import cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import sparsebandits
-
 PACKAGE = Path(__file__).parents[1]
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "joblib", "pyarrow", "distributed")
+
+
+def package_version() -> str:
+    """Return the version of this package."""
+    return str(import_module("sparsebandits").__version__)
 
 
 @cache
@@ -61,7 +65,7 @@ def now() -> str:
 def surroundings() -> dict[str, Any]:
     """Return what a run took place in."""
     return {
-        "version": sparsebandits.__version__,
+        "version": package_version(),
         "commit": commit(),
         "sources": sources_digest(),
         "python": platform.python_version(),

@@ -19,11 +19,10 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-import sparsebandits
 from sparsebandits.checks import shown
 from sparsebandits.experiments.comparison import Result
 from sparsebandits.experiments.description import canonical, differences, hashed
-from sparsebandits.experiments.provenance import now, processor, sources_digest
+from sparsebandits.experiments.provenance import now, package_version, processor, sources_digest
 from sparsebandits.experiments.trial import Trial, gathered, recorded_rounds
 from sparsebandits.storage import SaveFileError, write_atomically
 
@@ -31,7 +30,6 @@ FORMAT = 1
 KEY = "sparsebandits"
 """Of the Parquet file's own metadata."""
 
-CURVES = ("regret", "action", "reward", "probability")
 RECORDED = "recorded: "
 """Before the name of a diagnostic, in the name of its column."""
 
@@ -134,14 +132,17 @@ class Store:
             "trial": trial,
             "hash": hashed(configuration),
             "configuration": configuration,
-            "version": sparsebandits.__version__,
+            "version": package_version(),
             "sources": sources_digest(),
             "pulls": pulls,
         }
         rounds = recorded_rounds(self.shared["horizon"], self.shared["points"])
         columns = {
             "round": np.arange(1, self.shared["horizon"] + 1) if rounds is None else rounds,
-            **dict(zip(CURVES, (played.regret, played.actions, played.rewards, played.probabilities), strict=True)),
+            "regret": played.regret,
+            "action": played.actions,
+            "reward": played.rewards,
+            "probability": played.probabilities,
             **{RECORDED + column: played.recorded[column] for column in sorted(played.recorded)},
         }
         table = pa.table(columns)
@@ -173,10 +174,19 @@ def _path(directory: Path, name: str, trial: int) -> Path:
 
 
 def _folder(directory: Path, name: str) -> Path:
-    folder = quote(name, safe=" ,=()+").replace(".", "%2E")
+    return directory / "trials" / folder_name(name)
+
+
+def folder_name(policy: str) -> str:
+    """Return a name that any file system takes, from which ``unquote`` gets back the policy's.
+
+    >>> folder_name("LinUCB, tuned"), folder_name("../ε")
+    ('LinUCB, tuned', '%2E%2E%2F%CE%B5')
+    """
+    folder = quote(policy, safe=" ,=()+").replace(".", "%2E")
     if not folder or len(folder) > LONGEST_NAME:
-        raise ValueError(f"policies: expected names of 1 to {LONGEST_NAME} characters, got {shown(name)}")
-    return directory / "trials" / folder
+        raise ValueError(f"policies: expected names of 1 to {LONGEST_NAME} characters, got {shown(policy)}")
+    return folder
 
 
 def import_parquet() -> tuple[Any, Any]:
@@ -185,7 +195,9 @@ def import_parquet() -> tuple[Any, Any]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise OSError("directory: results are Parquet files, which need pyarrow (pip install pyarrow)") from error
+        raise OSError(
+            "directory: results are Parquet files, which need pyarrow (pip install 'sparsebandits[results]')"
+        ) from error
     return pa, pq
 
 
@@ -253,7 +265,10 @@ def _trial(path: Path, header: Mapping[str, Any]) -> Trial:
         pulls = np.zeros(header["pulls"]["actions"], dtype=np.intp)
         pulls[header["pulls"]["rows"]] = header["pulls"]["counts"]
     return Trial(
-        *(columns[name] for name in CURVES),
+        regret=columns["regret"],
+        actions=columns["action"],
+        rewards=columns["reward"],
+        probabilities=columns["probability"],
         recorded={name.removeprefix(RECORDED): columns[name] for name in columns if name.startswith(RECORDED)},
         pulls=pulls,
         seconds_a_decision=aside.get("seconds_a_decision", np.nan),

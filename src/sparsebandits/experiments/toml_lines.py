@@ -18,9 +18,9 @@ _BARE_VALUE = re.compile(r"[^,\]}#\n]+")
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
-    """Return the line, counted from 1, of each key and each table.
+    r"""Return the line, counted from 1, of each key and each table.
 
-    >>> key_lines('horizon = 5\\n[policies."Lin UCB"]\\nprior = {kind = "GaussianPrior"}\\n')[("policies", "Lin UCB")]
+    >>> key_lines('horizon = 5\n[policies."Lin UCB"]\nprior = {kind = "GaussianPrior"}\n')["policies", "Lin UCB"]
     2
     """
     return _Scanner(text).scanned()

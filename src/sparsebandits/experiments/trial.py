@@ -85,10 +85,9 @@ def play(
 
 def _pulls(instance: World, actions: IntArray) -> IntArray | None:
     """Count the pulls of each row, where rows stay what they are."""
-    rows = getattr(instance.actions, "shape", ())
-    if len(rows) != 2 or instance.offered(0) is not None:
+    if np.ndim(instance.actions) != 2 or instance.offered(0) is not None:  # type: ignore[arg-type]
         return None
-    return np.bincount(actions, minlength=rows[0])
+    return np.bincount(actions, minlength=len(instance.actions))  # type: ignore[arg-type]
 
 
 def gathered(

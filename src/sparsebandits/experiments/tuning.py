@@ -100,7 +100,10 @@ def tune(
         raise TypeError(f"make: expected a function from a candidate to a policy's maker, got {shown(make)}")
     if isinstance(candidates, str | bytes) or not isinstance(candidates, Sequence) or not candidates:
         raise ValueError(f"candidates: expected a sequence of at least one value, got {shown(candidates)}")
-    policies = {str(number): make(candidate) for number, candidate in enumerate(candidates)}
+    names = [shown(candidate) for candidate in candidates]
+    if len(set(names)) < len(names):
+        names = [str(number) for number in range(len(candidates))]
+    policies = {name: make(candidate) for name, candidate in zip(names, candidates, strict=True)}
     experiment = Experiment(environment, policies, horizon, trials, tuning_seed(seed), points=1)
     result = experiment.run(directory, workers, progress, scheduler)
     means = [float(result.final(name).mean()) for name in policies]
