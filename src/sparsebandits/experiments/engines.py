@@ -14,6 +14,9 @@ Done = TypeVar("Done")
 Job = tuple[str, int]
 """Policy and trial."""
 
+PATIENCE = 30.0
+"""Seconds to wait for a scheduler to answer."""
+
 
 def on_this_machine(work: Callable[[str, int], Done], jobs: Sequence[Job], workers: int) -> Iterable[Done]:
     """Run ``work`` on each job in ``workers`` processes; give what it returns as it comes."""
@@ -48,7 +51,7 @@ def on_a_cluster(work: Callable[[str, int], Done], jobs: Sequence[Job], schedule
     try:
         names, trials = zip(*jobs, strict=True) if jobs else ((), ())
         futures = client.map(work, names, trials, pure=False)
-        for future in dask.as_completed(futures):
+        for future in dask.as_completed(futures, loop=client.loop):
             yield future.result()
     except dask.KilledWorker as error:
         raise ChildProcessError(f"scheduler: several workers died of the same trial: {error}") from None
@@ -59,7 +62,7 @@ def on_a_cluster(work: Callable[[str, int], Done], jobs: Sequence[Job], schedule
 
 def _connected(client: Any, scheduler: object) -> Any:
     try:
-        return client(scheduler, timeout="30s", set_as_default=False)
+        return client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise OSError(f"scheduler: expected the address of a Dask scheduler, got {scheduler!r}: {error}") from None
 

@@ -33,10 +33,10 @@ def sources_digest() -> str:
 
 @cache
 def commit() -> str | None:
-    """Return the commit of the checkout that this package is part of, with "+" if files have changed since."""
+    """Return the commit of the checkout that this package is part of, with "-dirty" if files have changed since."""
     try:
         _git("ls-files", "--error-unmatch", "__init__.py")  # an installed copy may stand in someone else's repository
-        return _git("rev-parse", "HEAD") + ("+" if _git("status", "--porcelain", "--", ".") else "")
+        return _git("describe", "--always", "--abbrev=40", "--dirty", "--exclude=*")
     except (OSError, subprocess.CalledProcessError):
         return None
 
