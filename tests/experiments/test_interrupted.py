@@ -12,8 +12,10 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from sparsebandits.experiments.plan import read_plan
+from sparsebandits.experiments.provenance import surroundings
 from tests.experiments.results import experiment, files, identities, quick_directory
 
+surroundings()  # are remembered by the process that the runs are forked from
 KILLS = 20
 TRIALS = 60
 
@@ -67,7 +69,7 @@ def test_killed_at_twenty_random_moments() -> None:
 
 
 FILE = """
-horizon = 100
+horizon = 50
 trials = 40
 [environment]
 kind = "GaussianActions"
@@ -104,3 +106,21 @@ def test_the_command_is_killed_and_given_again() -> None:
         assert sum(after[name] != identity for name, identity in before.items()) <= 2
         assert files(directory / "killed") == files(directory / "undisturbed")
         assert len(files(directory / "killed")) == 88
+
+
+def test_ctrl_c_keeps_what_is_finished() -> None:
+    command = [str(Path(sys.executable).parent / "sparsebandits"), "run", "file.toml", "--workers", "1"]
+    with quick_directory() as directory:
+        (directory / "file.toml").write_text(FILE.replace("trials = 40", "trials = 4000"))
+        process = subprocess.Popen(
+            command, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        deadline = time.monotonic() + 120
+        while not files(directory / "out" / "file" / "trials") and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 130
+        assert "sparsebandits: interrupted before the end; finished trials are in out/file, and the same" in errors
+        assert "Traceback" not in errors
+        assert files(directory / "out" / "file" / "trials")

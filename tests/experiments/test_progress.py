@@ -3,13 +3,13 @@
 import io
 import os
 import signal
+import sys
 import time
 from contextlib import suppress
 
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.experiments import progress as module
 from sparsebandits.experiments.experiment import Watcher
 from sparsebandits.experiments.progress import Standing, shown_progress
 from tests.experiments.results import environment, quick_directory
@@ -86,7 +86,7 @@ def test_a_bar_and_a_table_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
             return True
 
     terminal = Terminal()
-    monkeypatch.setattr(module.sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "xterm")
     with shown_progress("work") as progress:

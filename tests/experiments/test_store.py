@@ -16,7 +16,7 @@ import sparsebandits as sb
 from sparsebandits.experiments import store
 from sparsebandits.experiments.description import describe, differences, hashed
 from sparsebandits.experiments.provenance import sources_digest
-from sparsebandits.storage import SaveFileError
+from sparsebandits.storage import SaveFileError, write_atomically
 from tests.experiments.results import environment, experiment, files, identities, quick_directory
 
 
@@ -30,7 +30,7 @@ def assert_same(one: sb.Result, other: sb.Result) -> None:
         assert one.recorded[name].keys() == other.recorded[name].keys()
         for column, values in one.recorded[name].items():
             np.testing.assert_array_equal(values, other.recorded[name][column])
-    np.testing.assert_array_equal(one.rounds, other.rounds)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(one.rounds, other.rounds)
 
 
 @pytest.mark.parametrize("settings", [{}, {"record": True, "points": 7}])
@@ -55,7 +55,7 @@ def test_what_is_in_a_file() -> None:
     rounds = table["round"].to_numpy()
     assert len(rounds) == 7
     assert rounds[-1] == 40
-    np.testing.assert_array_equal(rounds, result.rounds)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(rounds, result.rounds)
     for column, values in (
         ("regret", trace.regret),
         ("action", trace.actions),
@@ -147,7 +147,7 @@ def test_a_file_that_appears_while_we_run_is_not_overwritten(monkeypatch: pytest
         experiment(width=2.0).run(directory)
         before = identities(directory)
         monkeypatch.setattr(store.Store, "finished", lambda self, trials: set())
-        with pytest.raises(ValueError, match="policy.width is 2 there and 1.5 here"):
+        with pytest.raises(ValueError, match=r"policy\.width is 2 there and 1.5 here"):
             experiment().run(directory)
         assert identities(directory) == before
 
@@ -168,15 +168,15 @@ def test_damaged_files_are_named() -> None:
         experiment().run(directory)
         path = directory / "trials" / "LinTS" / "000001.parquet"
         path.write_bytes(path.read_bytes()[:-20])
-        for call in (lambda: experiment().run(directory), lambda: sb.Result.load(directory)):
-            with pytest.raises(SaveFileError, match="000001.parquet is damaged or not a result"):
-                call()
+        for read in (experiment().run, sb.Result.load):
+            with pytest.raises(SaveFileError, match=r"000001\.parquet is damaged or not a result"):
+                read(directory)
         path.unlink()
         path.with_suffix(".json").unlink()
         assert experiment().run(directory).regret["LinTS"].shape == (4, 40)
         path.with_suffix(".json").write_text("{")
         assert np.isnan(sb.Result.load(directory).seconds["LinTS"][1])
-    with pytest.raises(SaveFileError, match="expected results of Experiment.run, got none"):
+    with pytest.raises(SaveFileError, match=r"expected results of Experiment\.run, got none"):
         sb.Result.load("nowhere")
 
 
@@ -248,12 +248,11 @@ def test_a_full_disk_loses_no_finished_trial(workers: int, monkeypatch: pytest.M
             if mounted.returncode:
                 pytest.skip("mounting a small file system takes root")
         else:
-            real = store.write_atomically
 
             def full(path: Path, content: bytes) -> None:
                 if len(files(directory)) == 5 and path.suffix == ".parquet":
                     raise OSError(errno.ENOSPC, "No space left on device")
-                real(path, content)
+                write_atomically(path, content)
 
             monkeypatch.setattr(store, "write_atomically", full)
         try:
