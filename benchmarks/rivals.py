@@ -118,7 +118,7 @@ def run(name: str, trials: int, tuning_trials: int, workers: int, directory: Pat
             print(f"{policy}: {tuned}", flush=True)
     if name != STAY:
         policies = {policy: made for policy, made in policies.items() if policy not in ONLY_STAY}
-    result = sb.Experiment(environment, policies, HORIZON, trials, SEED).run(workers)
+    result = sb.Experiment(environment, policies, HORIZON, trials, SEED).run(workers=workers)
     base, rows = result.final("SparseIDS"), []
     for policy in sorted(policies, key=lambda policy: float(result.final(policy).mean())):
         final = result.final(policy)

@@ -13,6 +13,11 @@ from sparsebandits import __version__
 BAD_INPUT, INTERRUPTED = 2, 130
 """Exit codes: a wrong argument, and Ctrl-C as shells have it."""
 
+
+class _InterruptedError(Exception):
+    """Ctrl-C, with what there is to say about it."""
+
+
 app = typer.Typer(
     name="sparsebandits",
     help="Sequential decisions when many features could matter and few do.",
@@ -95,6 +100,51 @@ def demo(
 
 
 @app.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="An experiment as TOML; docs/experiments.md says what it holds.")],
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 is one for each core.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Directory of results; by default out/ and the file's name.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler, to run on its workers.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
+) -> None:
+    """Run an experiment file. Interrupted, the same command continues where it was."""
+    from sparsebandits.experiments.plan import read_plan
+    from sparsebandits.experiments.progress import shown_progress
+
+    plan = read_plan(file)
+    directory = Path("out") / file.stem if out is None else out
+    try:
+        result = plan.run(directory, workers or os.cpu_count() or 1, shown_progress, scheduler)
+    except KeyboardInterrupt:
+        raise _InterruptedError(
+            f"interrupted before the end; finished trials are in {directory}, and the same command continues from them."
+        ) from None
+    figure = directory / "regret.png"
+    result.plot(figure, plan.title)
+    assert result.about is not None
+    tuned = result.about["provenance"]["notes"]["tuned"]
+    compared = None if plan.baseline is None else result.compare(plan.baseline)
+    if as_json:
+        said = {
+            "table": result.table().to_dicts(),
+            "compared": None if compared is None else compared.to_dicts(),
+            "tuned": tuned,
+            "directory": str(directory),
+            "figure": str(figure),
+        }
+        typer.echo(json.dumps(said, indent=2))
+        return
+    typer.echo(f"\nFinal regret after {plan.horizon} rounds, mean over {plan.trials} trials with a 95% interval:\n")
+    typer.echo(str(result.table()))
+    if compared is not None:
+        typer.echo(f"\n{compared}")
+    for name, choice in tuned.items():
+        edge = "; it is at the edge of the candidates" if choice["at_edge"] else ""
+        typer.echo(f"\n{name}: {choice['setting']} = {choice['best']}, tuned on {choice['trials']} other trials{edge}")
+    typer.echo(f"\nResults are in {directory}, the curves in {figure}")
+
+
+@app.command()
 def reproduce(
     what: Annotated[str, typer.Argument(help="An experiment of papers/hao2021, such as figure1.")],
     out: Annotated[Path, typer.Option(help="Directory for figures.")] = Path("out/reproduce"),
@@ -136,6 +186,9 @@ def main() -> None:
     except (ValueError, TypeError, OSError, MemoryError) as error:
         typer.echo(f"sparsebandits: {str(error) or 'not enough memory'}", err=True)
         sys.exit(BAD_INPUT)
+    except _InterruptedError as error:
+        typer.echo(f"sparsebandits: {error}", err=True)
+        sys.exit(INTERRUPTED)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
             typer.echo("sparsebandits: interrupted before the end; no results were written.", err=True)

@@ -1,12 +1,18 @@
 """Progress reports, and a Ctrl-C that foreign code has swallowed."""
 
+import io
 import os
 import signal
+import sys
+import time
 from contextlib import suppress
 
 import pytest
 
-from sparsebandits.experiments.progress import shown_progress
+import sparsebandits as sb
+from sparsebandits.experiments.experiment import Watcher
+from sparsebandits.experiments.progress import Standing, shown_progress
+from tests.experiments.results import environment, quick_directory
 
 
 def test_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,3 +33,67 @@ def test_an_interrupt_that_was_swallowed_comes_back() -> None:
         progress(2, 1000)
         pytest.fail("the interrupt was lost")
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_standing_of_the_policies(capsys: pytest.CaptureFixture[str]) -> None:
+    policies = {"LinTS": sb.LinTS, "LinUCB": sb.LinUCB}
+    with quick_directory() as directory:
+        sb.Experiment(environment, policies, 20, trials=3).run(directory)
+        with shown_progress("work") as progress:
+            assert isinstance(progress, Watcher)
+            result = sb.Experiment(environment, policies, 20, trials=5).run(directory, progress=progress)
+    for name, mean, count in progress.means():
+        assert mean == pytest.approx(result.final(name).mean())
+        assert count == 5
+    assert (progress.done, progress.total, progress.before) == (10, 10, 6)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 4, "six were there already"
+    assert lines[0].startswith("work: 7 of 10, ")
+    best = min(policies, key=lambda name: float(result.final(name).mean()))
+    assert f"s left. Mean final regret so far: {best} {result.final(best).mean():.4g}; " in lines[-1]
+
+
+def test_rate_and_time_left_are_of_this_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    standing = Standing("work", lambda: None, lambda standing: None)
+    clock[0] = 130.0  # looking at what is there takes time too
+    standing.found(500)
+    clock[0] = 140.0
+    standing(520, 1000)
+    assert standing.rate == 2.0
+    assert standing.left == 240.0
+
+
+def test_long_work_is_heard_of_between_the_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    with shown_progress("work") as progress:
+        for done in range(1, 6):
+            clock[0] += 200.0
+            progress(done, 10_000)
+    assert capsys.readouterr().err.splitlines() == [
+        "work: 2 of 10000, 0.3 a minute, 7 min gone, 555 h 27 min left",
+        "work: 4 of 10000, 0.3 a minute, 13 min gone, 555 h 20 min left",
+    ]
+
+
+def test_a_bar_and_a_table_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
+    with shown_progress("work") as progress:
+        progress.ended("sparse [IDS]", 12.5)
+        progress.ended("LinTS", 3.25)
+        progress(2, 4)
+    shown = terminal.getvalue()
+    for word in ("work", "━", "2/4", "left", "mean final regret so far", "sparse [IDS]", "12.5", "trials"):
+        assert word in shown, word
+    assert shown.rindex("LinTS") < shown.rindex("sparse [IDS]"), "the best comes first"

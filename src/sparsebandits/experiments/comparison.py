@@ -86,6 +86,17 @@ class Result:
     def __str__(self) -> str:
         return str(self.table())
 
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> "Result":
+        """Return what ``Experiment.run(directory)`` has written, also of a run that goes on or was interrupted.
+
+        Of each policy those are the trials from the first up to the first that is missing, so policies may differ in
+        their number of trials.
+        """
+        from sparsebandits.experiments.store import load
+
+        return load(directory)
+
     def final(self, name: str) -> FloatArray:
         """Return the regret at the horizon, one number a trial."""
         return self.regret_at(name, self.horizon)

@@ -1,27 +1,47 @@
-"""Many trials of several policies on the same worlds, in parallel processes."""
+"""Many trials of several policies on the same worlds: in memory, or in a directory that a run can be resumed from."""
 
-import signal
-import threading
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TypeAlias
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-import numpy as np
-from joblib import Parallel, delayed, parallel_config
-from numpy.random import SeedSequence
-from threadpoolctl import threadpool_limits
-
-from sparsebandits.checks import FloatArray, check_count, shown
+from sparsebandits.checks import check_count, shown
 from sparsebandits.environments import Environment
 from sparsebandits.experiments.comparison import Result
-from sparsebandits.experiments.simulate import INSTANCE_STREAM, PolicyMaker, check_maker, simulate
+from sparsebandits.experiments.description import describe
+from sparsebandits.experiments.engines import on_a_cluster, on_this_machine
+from sparsebandits.experiments.provenance import now, sources_digest, surroundings
+from sparsebandits.experiments.simulate import PolicyMaker, check_maker
+from sparsebandits.experiments.store import Store, provenance
+from sparsebandits.experiments.trial import Trial, gathered, play, recorded_rounds
 from sparsebandits.policies import Policy
-from sparsebandits.randomness import child
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the trials done and the trials in all, a trial being one policy on one instance."""
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """A :data:`Progress` that wants to know more."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """Hear of the trials done and the trials in all."""
+
+    def found(self, done: int) -> None:
+        """Hear how many trials an earlier run has finished, before the first is run."""
+
+    def ended(self, policy: str, regret: float) -> None:
+        """Hear the final regret of a trial, those of an earlier run among them."""
+
+
+class Done(NamedTuple):
+    """What a worker answers: all of a trial that is to stay in memory, little of one that it has written."""
+
+    policy: str
+    trial: int
+    regret: float  # at the horizon
+    played: Trial | None
 
 
 @dataclass(frozen=True)
@@ -30,6 +50,17 @@ class Experiment:
 
     Trial i depends on ``(seed, i)`` alone: its instance, its noise, and each policy's coin flips. So every policy
     meets the same worlds, and any number of workers gives the same numbers.
+
+    Parameters
+    ----------
+    environment : what instances are drawn from
+    policies : a policy class, or a maker, by name
+    horizon : rounds of a trial
+    trials : instances that every policy is tried on
+    seed : root of all randomness
+    record : keep the diagnostics of the decisions too, as :func:`simulate` does
+    points : keep about so many evenly spaced rounds of each curve, the last one among them; by default all
+    notes : plain data to be kept with the provenance of a directory, no part of the configuration
 
     >>> from sparsebandits import GaussianActions, LinUCB, maker
     >>> result = Experiment(
@@ -46,11 +77,18 @@ class Experiment:
     horizon: int
     trials: int
     seed: int = 0
+    record: bool = False
+    points: int | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_count("horizon", self.horizon)
         check_count("trials", self.trials)
         check_count("seed", self.seed, least=0)
+        if self.points is not None:
+            check_count("points", self.points)
+        if not isinstance(self.record, bool):
+            raise TypeError(f"record: expected True or False, got {shown(self.record)}")
         if not hasattr(self.environment, "sample"):
             raise TypeError(f"environment: expected one with sample(seed), got {shown(self.environment)}")
         if not isinstance(self.policies, Mapping) or not self.policies:
@@ -58,52 +96,134 @@ class Experiment:
         for name, make_policy in self.policies.items():
             check_maker(f"policies[{name!r}]", make_policy)
 
-    def run(self, workers: int = 1, progress: Progress | None = None) -> Result:
-        """Run all trials on ``workers`` processes, with one BLAS thread each.
+    def run(
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        workers: int = 1,
+        progress: Progress | Watcher | None = None,
+        scheduler: Any = None,
+    ) -> Result:
+        """Run all trials, with one BLAS thread each.
 
-        ``progress(done, total)`` is called after each trial, a trial being one policy on one instance.
+        Parameters
+        ----------
+        directory : where each trial is written as soon as it is done (``store.py``). Trials that are there are not
+            run again, so that a run that was interrupted continues, and more trials or policies can be added. Without
+            one, results stay in memory.
+        workers : processes on this machine
+        progress : is called with the trials done and the trials in all; see :class:`Watcher` for more
+        scheduler : the address of a Dask scheduler (or a ``distributed.Client``) whose workers are used instead
+
+        Raises
+        ------
+        ValueError
+            if the directory holds trials of another configuration; it is left as it is
+        OSError
+            if the directory cannot be written to, or a worker process was killed; finished trials are kept
         """
-        jobs = [(name, trial) for trial in range(self.trials) for name in self.policies]
-        total = len(jobs)
-        regret = {name: np.empty((self.trials, self.horizon)) for name in self.policies}
-        seconds = {name: np.empty(self.trials) for name in self.policies}
-        for done, (name, trial, curve, spent) in enumerate(self._outcomes(jobs, check_count("workers", workers)), 1):
-            regret[name][trial], seconds[name][trial] = curve, spent
+        check_count("workers", workers)
+        if directory is None:
+            return _in_memory(self, self._finished(None, set(), workers, progress, scheduler))
+        policies = {name: describe(f"policies[{name!r}]", made) for name, made in self.policies.items()}
+        store = Store.at(directory, self._shared(), policies)
+        found = store.finished(self.trials)
+        records = _Records(store, self, found, f"{workers} local" if scheduler is None else "Dask")
+        ran = sum(1 for _ in self._finished(store, found, workers, progress, scheduler))
+        records.close(ran)
+        return store.result(self.trials)
+
+    def _shared(self) -> dict[str, Any]:
+        """Return what the results of all policies depend on."""
+        return {
+            "environment": describe("environment", self.environment),
+            "horizon": self.horizon,
+            "seed": self.seed,
+            "record": self.record,
+            "points": self.points,
+        }
+
+    def _finished(
+        self,
+        store: Store | None,
+        found: set[tuple[str, int]],
+        workers: int,
+        progress: Progress | Watcher | None,
+        scheduler: Any,
+    ) -> Iterable[Done]:
+        """Run the trials that have not been found, and tell ``progress``."""
+        jobs = [(name, trial) for trial in range(self.trials) for name in self.policies if (name, trial) not in found]
+        total, watcher = len(jobs) + len(found), progress if isinstance(progress, Watcher) else None
+        if watcher is not None and store is not None:
+            for name, trial in sorted(found):
+                watcher.ended(name, store.final_regret(name, trial))
+            watcher.found(len(found))
+        work = _Work(self, store, sources_digest())
+        outcomes = on_this_machine(work, jobs, workers) if scheduler is None else on_a_cluster(work, jobs, scheduler)
+        for done, outcome in enumerate(outcomes, len(found) + 1):
+            yield outcome
+            if watcher is not None:
+                watcher.ended(outcome.policy, outcome.regret)
             if progress is not None:
                 progress(done, total)
-        return Result(regret, seconds)
-
-    def _outcomes(self, jobs: list[tuple[str, int]], workers: int) -> Iterable[tuple[str, int, FloatArray, float]]:
-        if workers == 1:
-            return (self._trial(name, trial) for name, trial in jobs)
-        with parallel_config("loky", n_jobs=workers, inner_max_num_threads=1), _children_that_leave_interrupts_to_us():
-            parallel = Parallel(return_as="generator_unordered", batch_size=1)
-            outcomes: Iterable[tuple[str, int, FloatArray, float]] = parallel(
-                delayed(self._trial)(name, trial) for name, trial in jobs
-            )
-            return outcomes
-
-    def _trial(self, name: str, trial: int) -> tuple[str, int, FloatArray, float]:
-        seed = SeedSequence(self.seed, spawn_key=(trial,))
-        try:
-            with threadpool_limits(limits=1, user_api="blas"):
-                instance = self.environment.sample(child(seed, INSTANCE_STREAM))
-                trace = simulate(self.policies[name], instance, self.horizon, seed)
-        except Exception as error:  # plain text crosses the border between processes, whatever the error was
-            raise RuntimeError(
-                f"policy {name!r} failed in trial {trial} of seed {self.seed}: {error!r}\n{traceback.format_exc()}"
-            ) from None
-        return name, trial, trace.regret, float(trace.seconds.mean())
 
 
-@contextmanager
-def _children_that_leave_interrupts_to_us() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C, which a terminal sends to all; each would answer with a traceback."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread may set this
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited by what is started now
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+@dataclass(frozen=True)
+class _Work:
+    """Runs one trial where a worker is, and writes it there if there is a store."""
+
+    experiment: Experiment
+    store: Store | None
+    sources: str
+
+    def __call__(self, name: str, trial: int) -> Done:
+        if sources_digest() != self.sources:
+            raise RuntimeError("scheduler: expected workers with the same sources of sparsebandits as here, got others")
+        if self.store is not None and self.store.has(name, trial):  # a cluster may ask again after a worker died
+            return Done(name, trial, self.store.final_regret(name, trial), None)
+        it = self.experiment
+        rounds = recorded_rounds(it.horizon, it.points)
+        played = play(it.environment, name, it.policies[name], it.horizon, it.seed, trial, rounds, it.record)
+        if self.store is None:
+            return Done(name, trial, float(played.regret[-1]), played)
+        self.store.write(name, trial, played)
+        return Done(name, trial, float(played.regret[-1]), None)
+
+
+class _Records:
+    """The entry of a run in ``provenance.json``: made when it starts, completed when it ends."""
+
+    def __init__(self, store: Store, experiment: Experiment, found: set[tuple[str, int]], engine: str) -> None:
+        self.store, self.started = store, perf_counter()
+        before = provenance(store.directory)
+        policies = {**before.get("configuration", {}).get("policies", {}), **store.policies}
+        self.run: dict[str, Any] = {
+            "started": now(),
+            "seconds": None,
+            "engine": engine,
+            "trials": experiment.trials,
+            "found": len(found),
+            "ran": None,
+            **surroundings(),
+        }
+        self.content = {
+            "configuration": {**store.shared, "policies": policies},
+            "notes": {**before.get("notes", {}), **experiment.notes},
+            "runs": [*before.get("runs", []), self.run],
+        }
+        if experiment.trials * len(store.policies) > len(found):
+            store.note(self.content)
+
+    def close(self, ran: int) -> None:
+        """Say how long the run took. A run that found all done leaves no entry."""
+        if ran:
+            self.run |= {"seconds": perf_counter() - self.started, "ran": ran}
+            self.store.note(self.content)
+
+
+def _in_memory(experiment: Experiment, outcomes: Iterable[Done]) -> Result:
+    trials: dict[str, dict[int, Trial]] = {name: {} for name in experiment.policies}
+    for outcome in outcomes:
+        assert outcome.played is not None
+        trials[outcome.policy][outcome.trial] = outcome.played
+    ordered = {name: [played[trial] for trial in range(experiment.trials)] for name, played in trials.items()}
+    return gathered(ordered, recorded_rounds(experiment.horizon, experiment.points))

@@ -1,28 +1,75 @@
-"""Progress of long work: a bar on a terminal, a plain line now and then elsewhere."""
+"""Progress of long work, and how the policies stand: a bar and a table on a terminal, plain lines elsewhere."""
 
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-
-from sparsebandits.experiments.experiment import Progress
+from contextlib import contextmanager
+from typing import Any
 
 LINES = 10
 """Plain lines in all, where there is no terminal."""
 
+PAUSE = 300.0
+"""Seconds after which there is one more, in work that is long."""
+
+
+class Standing:
+    """A ``Watcher``: counts trials, keeps time, and knows each policy's mean final regret so far."""
+
+    def __init__(self, label: str, remind: Callable[[], None], show: Callable[["Standing"], None]) -> None:
+        self.label = label
+        self.done = self.total = self.before = 0
+        self.started = time.monotonic()
+        self._sums: dict[str, tuple[float, int]] = {}
+        self._remind, self._show = remind, show
+
+    def __call__(self, done: int, total: int) -> None:
+        """Hear of the trials done and the trials in all, and show them."""
+        self._remind()
+        self.done, self.total = done, total
+        self._show(self)
+
+    def found(self, done: int) -> None:
+        """Leave out of the rate what an earlier run has done."""
+        self.before, self.started = done, time.monotonic()
+
+    def ended(self, policy: str, regret: float) -> None:
+        """Take the final regret of a trial into the mean."""
+        total, count = self._sums.get(policy, (0.0, 0))
+        self._sums[policy] = (total + regret, count + 1)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of this run."""
+        return time.monotonic() - self.started
+
+    @property
+    def rate(self) -> float:
+        """Trials a second of this run."""
+        return (self.done - self.before) / max(self.elapsed, 1e-9)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the end, at this rate."""
+        return (self.total - self.done) / self.rate if self.done > self.before else 0.0
+
+    def means(self) -> list[tuple[str, float, int]]:
+        """Return policy, mean final regret and trials of each, best first."""
+        rows = [(name, total / count, count) for name, (total, count) in self._sums.items()]
+        return sorted(rows, key=lambda row: row[1])
+
 
 @contextmanager
-def shown_progress(label: str) -> Iterator[Progress]:
-    """Yield a function of (done, total) that shows progress on standard error."""
-    with _remembered_interrupt() as remind, _bar(label) if sys.stderr.isatty() else nullcontext(_Lines(label)) as show:
-
-        def report(done: int, total: int) -> None:
-            remind()
-            show(done, total)
-
-        yield report
+def shown_progress(label: str) -> Iterator[Standing]:
+    """Yield a ``Watcher`` that shows progress on standard error; to be called with (done, total)."""
+    with _remembered_interrupt() as remind:
+        if not sys.stderr.isatty():
+            yield Standing(label, remind, _Lines())
+            return
+        with _live() as show:
+            yield Standing(label, remind, show)
 
 
 @contextmanager
@@ -51,51 +98,79 @@ def _remembered_interrupt() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGINT, before)
 
 
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> duration(42.4), duration(754), duration(7500)
+    ('42 s', '13 min', '2 h 5 min')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def rate(a_second: float) -> str:
+    """Return a rate in the unit that gives readable numbers.
+
+    >>> rate(12.34), rate(0.05)
+    ('12.3 a second', '3 a minute')
+    """
+    return f"{a_second:.3g} a second" if a_second >= 1 else f"{60 * a_second:.3g} a minute"
+
+
 class _Lines:
-    """About ``LINES`` lines from start to end, with the time left."""
+    """About ``LINES`` lines from start to end."""
 
-    def __init__(self, label: str) -> None:
-        self.label = label
-        self.started = time.monotonic()
+    def __init__(self) -> None:
         self.printed = 0
+        self.at = time.monotonic()
 
-    def __call__(self, done: int, total: int) -> None:
-        due = done * LINES // total
-        if due > self.printed:
-            self.printed = due
-            elapsed = time.monotonic() - self.started
-            left = elapsed * (total - done) / done
+    def __call__(self, standing: Standing) -> None:
+        due = (standing.done - standing.before) * LINES // max(standing.total - standing.before, 1)
+        if due > self.printed or time.monotonic() - self.at > PAUSE:
+            self.printed, self.at = due, time.monotonic()
+            means = "; ".join(f"{name} {mean:.4g}" for name, mean, _ in standing.means())
             print(
-                f"{self.label}: {done} of {total}, {elapsed:.0f} s gone, {left:.0f} s left",
+                f"{standing.label}: {standing.done} of {standing.total}, {rate(standing.rate)}, "
+                f"{duration(standing.elapsed)} gone, {duration(standing.left)} left"
+                + (f". Mean final regret so far: {means}" if means else ""),
                 file=sys.stderr,
                 flush=True,
             )
 
 
 @contextmanager
-def _bar(label: str) -> Iterator[Progress]:
+def _live() -> Iterator[Callable[[Standing], None]]:
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
+    from rich.live import Live
+
+    with Live(console=Console(stderr=True), refresh_per_second=4) as live:
+        yield lambda standing: live.update(_picture(standing))
+
+
+def _picture(standing: Standing) -> Any:
+    """Return a bar with a line of figures, and below it the policies by their mean final regret."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    line = Table.grid(padding=(0, 1))
+    line.add_row(
+        Text(standing.label),
+        ProgressBar(total=standing.total, completed=standing.done, width=30),
+        f"{standing.done}/{standing.total}",
+        rate(standing.rate),
+        f"{duration(standing.elapsed)} gone, {duration(standing.left)} left",
     )
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(label, total=None)
-
-        def report(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
-        yield report
+    rows = standing.means()
+    if not rows:
+        return line
+    table = Table(box=None, padding=(0, 2))
+    table.add_column("mean final regret so far", header_style="dim")
+    for title in ("", "trials"):
+        table.add_column(title, justify="right", header_style="dim")
+    for name, mean, count in rows:
+        table.add_row(Text(name), f"{mean:.4g}", str(count))
+    return Group(line, table)

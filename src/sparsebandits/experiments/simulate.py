@@ -46,6 +46,13 @@ def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
     return partial(_make, policy, settings)
 
 
+def maker_parts(value: object) -> tuple[Callable[..., Policy], Mapping[str, Any]] | None:
+    """Return what :func:`maker` was given, if it made ``value``."""
+    if isinstance(value, partial) and value.func is _make:
+        return value.args[0], value.args[1]
+    return None
+
+
 def check_maker(name: str, value: object) -> PolicyMaker:
     """Require a function of a :class:`Problem`, or a policy class, which :func:`maker` makes into one."""
     if isinstance(value, type) and issubclass(value, Policy):

@@ -6,6 +6,7 @@ seed of their own, 128 bits that are derived from ``seed`` below a key that no e
 with the same ``seed`` share no instance, no noise and no coin flip.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.random import SeedSequence
 
 from sparsebandits.checks import check_count, shown
 from sparsebandits.environments import Environment
-from sparsebandits.experiments.experiment import Experiment, Progress
+from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.simulate import PolicyMaker
 from sparsebandits.policies import Policy
@@ -75,7 +76,9 @@ def tune(
     trials: int,
     seed: int = 0,
     workers: int = 1,
-    progress: Progress | None = None,
+    progress: Progress | Watcher | None = None,
+    directory: str | os.PathLike[str] | None = None,
+    scheduler: Any = None,
 ) -> Tuned:
     """Return the candidate whose policy has the smallest mean regret, on trials apart from any comparison.
 
@@ -83,7 +86,8 @@ def tune(
     ----------
     make : gives the maker of the policy with a candidate for its parameter
     candidates : values to choose from; all meet the same worlds
-    environment, horizon, trials, seed, workers, progress : as for :class:`Experiment`
+    environment, horizon, trials, seed : as for :class:`Experiment`
+    workers, progress, directory, scheduler : as for :meth:`Experiment.run`
 
     >>> from sparsebandits import GaussianActions, LinUCB, maker
     >>> environment = GaussianActions(dimension=5, sparsity=2, n_actions=20)
@@ -96,8 +100,12 @@ def tune(
         raise TypeError(f"make: expected a function from a candidate to a policy's maker, got {shown(make)}")
     if isinstance(candidates, str | bytes) or not isinstance(candidates, Sequence) or not candidates:
         raise ValueError(f"candidates: expected a sequence of at least one value, got {shown(candidates)}")
-    policies = {str(number): make(candidate) for number, candidate in enumerate(candidates)}
-    result = Experiment(environment, policies, horizon, trials, tuning_seed(seed)).run(workers, progress)
+    names = [shown(candidate) for candidate in candidates]
+    if len(set(names)) < len(names):
+        names = [str(number) for number in range(len(candidates))]
+    policies = {name: make(candidate) for name, candidate in zip(names, candidates, strict=True)}
+    experiment = Experiment(environment, policies, horizon, trials, tuning_seed(seed), points=1)
+    result = experiment.run(directory, workers, progress, scheduler)
     means = [float(result.final(name).mean()) for name in policies]
     best = min(range(len(means)), key=means.__getitem__)
     rows = []

@@ -1,0 +1,119 @@
+"""What an experiment is made of, as plain data: to be compared, hashed, and written beside results.
+
+A policy or an environment is ``{"kind": class, setting: value, ...}``; ``kind`` is the bare name of a class of this
+package, and ``module.name`` of any other. The same words stand in an experiment file (``plan.py``).
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sparsebandits.checks import shown
+from sparsebandits.experiments.simulate import maker_parts
+
+HASH_DIGITS = 32
+
+
+def describe(name: str, value: object) -> Any:
+    """Return ``value`` as JSON values; raise TypeError with ``name`` in it if a name and settings do not say it all."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if isinstance(value, np.generic | np.ndarray):
+        return describe(name, value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): describe(f"{name}.{key}", item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [describe(f"{name}[{place}]", item) for place, item in enumerate(value)]
+    if isinstance(value, type):
+        return {"kind": kind(value)}
+    parts = maker_parts(value)
+    if parts is not None:
+        return {**describe(name, parts[0]), **describe(name, parts[1])}
+    if isinstance(value, partial):
+        return {
+            **describe(name, value.func),
+            "arguments": describe(name, value.args),
+            **describe(name, value.keywords),
+        }
+    if is_dataclass(value):
+        settings = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        return {"kind": kind(type(value)), **describe(name, settings)}
+    if hasattr(value, "__qualname__"):
+        return {"kind": _named(name, value)}
+    if hasattr(value, "__dict__") and not callable(value):
+        return {"kind": kind(type(value)), **describe(name, vars(value))}
+    raise _indescribable(name, value)
+
+
+def kind(value: type | Callable[..., Any]) -> str:
+    """Return the name of a class or function: bare if it is ours, else with its module."""
+    ours = value.__module__.split(".")[0] == __name__.split(".")[0]
+    return value.__qualname__ if ours else f"{value.__module__}.{value.__qualname__}"
+
+
+def _named(name: str, function: Any) -> str:
+    """Return a function's name, if that tells it from others: not of a lambda, a closure or a bound method."""
+    bound = getattr(function, "__self__", None)
+    if "<lambda>" in function.__qualname__ or getattr(function, "__closure__", None) or hasattr(bound, "__dict__"):
+        raise _indescribable(name, function)
+    return kind(function)
+
+
+def _indescribable(name: str, value: object) -> TypeError:
+    return TypeError(
+        f"{name}: expected what a name and settings describe, so that results can say what they are of (a class, "
+        f"maker(...), a function of a module, a dataclass), got {shown(value)}"
+    )
+
+
+def canonical(description: Any) -> str:
+    """Return one text for one description: keys in order, and 2.0 written as 2."""
+    return json.dumps(_whole(description), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def hashed(description: Any) -> str:
+    """Return the hash of a description.
+
+    >>> hashed({"width": 2.0, "kind": "LinUCB"}) == hashed({"kind": "LinUCB", "width": 2})
+    True
+    """
+    return hashlib.sha256(canonical(description).encode()).hexdigest()[:HASH_DIGITS]
+
+
+def differences(there: Any, here: Any) -> str:
+    """Say in words where two descriptions differ.
+
+    >>> differences({"horizon": 5, "policy": {"width": 1.0}}, {"horizon": 5, "policy": {"width": 2.0, "ridge": 1.0}})
+    'policy.ridge is missing there and 1 here; policy.width is 1 there and 2 here'
+    """
+    one, other = (dict(_leaves(json.loads(canonical(description)), "")) for description in (there, here))
+    said = [
+        f"{path} is {one.get(path, 'missing')} there and {other.get(path, 'missing')} here"
+        for path in sorted({*one, *other})
+        if one.get(path) != other.get(path)
+    ]
+    return "; ".join(said)
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _leaves(item, f"{path}.{key}" if path else key)
+    else:
+        yield path, shown(value)

@@ -1,0 +1,300 @@
+"""An experiment as one TOML file, checked before anything runs; docs/experiments.md says what may stand in it.
+
+Errors name the file, the line and the key. Every policy is made once on an instance, so that a wrong parameter is
+found now and not hours later.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
+
+from sparsebandits.checks import check_count, shown
+from sparsebandits.environments import ChangingActions, Environment, GaussianActions, HardInstance, Hypercube
+from sparsebandits.experiments.comparison import Result
+from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
+from sparsebandits.experiments.simulate import PolicyMaker, Problem, maker
+from sparsebandits.experiments.store import folder_name
+from sparsebandits.experiments.toml_lines import KeyPath, key_lines, nearest_line
+from sparsebandits.experiments.tuning import Tuned, tune
+from sparsebandits.policies import Policy
+from sparsebandits.policies.load import PARTS, POLICIES
+from sparsebandits.priors import SpikeSlab
+from sparsebandits.randomness import child
+
+Makers: TypeAlias = Mapping[str, Callable[..., Any]]
+
+KEYS = ("title", "environment", "policies", "horizon", "trials", "seed", "record", "points", "baseline")
+TUNING_KEYS = ("tune", "trials", "horizon")
+TUNING_TRIALS = 20
+
+ENVIRONMENTS: Makers = {kind.__name__: kind for kind in (GaussianActions, HardInstance, Hypercube, ChangingActions)}
+POLICY_KINDS: Makers = {kind.__name__: kind for kind in POLICIES}
+PART_KINDS: Makers = {**{kind.__name__: kind for kind in PARTS}, "SpikeSlab.from_paper": SpikeSlab.from_paper}
+GIVEN = ("actions", "seed")
+"""Arguments of a policy that the trial gives it."""
+
+
+class ExperimentFileError(ValueError):
+    """An experiment file says what cannot be run."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A setting that is chosen among candidates, on trials apart from the comparison."""
+
+    setting: str
+    candidates: tuple[Any, ...]
+    make: Callable[[Any], PolicyMaker]
+    trials: int
+    horizon: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an experiment file asks for; :func:`read_plan` makes it, ``dataclasses.replace`` changes it."""
+
+    environment: Environment
+    policies: Mapping[str, PolicyMaker | Tuning]
+    horizon: int
+    trials: int
+    seed: int = 0
+    record: bool = False
+    points: int | None = None
+    baseline: str | None = None
+    title: str = ""
+
+    def run(
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        workers: int = 1,
+        shown: Callable[[str], AbstractContextManager[Progress | Watcher | None]] = lambda label: nullcontext(),
+        scheduler: Any = None,
+    ) -> Result:
+        """Tune what is to be tuned, below ``directory/tuning``, then run the experiment; see :meth:`Experiment.run`.
+
+        ``shown`` gives what shows the progress of the work that it is given a label of.
+        """
+        policies, tuned = {}, {}
+        for name, policy in self.policies.items():
+            if isinstance(policy, Tuning):
+                below = None if directory is None else Path(directory) / "tuning" / folder_name(name)
+                choice = self._tuned(name, policy, below, workers, shown, scheduler)
+                tuned[name] = {"setting": policy.setting, **choice.record()}
+                policies[name] = policy.make(choice.best)
+            else:
+                policies[name] = policy
+        notes = {"title": self.title, "baseline": self.baseline, "tuned": tuned}
+        experiment = Experiment(
+            self.environment, policies, self.horizon, self.trials, self.seed, self.record, self.points, notes
+        )
+        with shown(f"{self.trials} trials of {len(policies)} policies") as progress:
+            return experiment.run(directory, workers, progress, scheduler)
+
+    def _tuned(
+        self,
+        name: str,
+        policy: Tuning,
+        directory: Path | None,
+        workers: int,
+        shown: Callable[[str], AbstractContextManager[Progress | Watcher | None]],
+        scheduler: Any,
+    ) -> Tuned:
+        with shown(f"tuning {policy.setting} of {name}") as progress:
+            return tune(
+                policy.make,
+                policy.candidates,
+                self.environment,
+                policy.horizon,
+                policy.trials,
+                self.seed,
+                workers,
+                progress,
+                directory,
+                scheduler,
+            )
+
+
+def read_plan(path: str | os.PathLike[str]) -> Plan:
+    """Read an experiment file; raise :class:`ExperimentFileError` with the line of what is wrong with it."""
+    content = Path(path).read_bytes()
+    try:
+        text = content.decode()
+        values = tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise ExperimentFileError(f"{path}: expected text in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        said = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error), re.DOTALL)
+        what, line = said.groups() if said else (str(error), None)
+        where = f"line {line}" if line else f"line {text.count(chr(10)) + 1}"
+        raise ExperimentFileError(f"{path}, {where}: {what[:1].lower()}{what[1:]}") from None
+    return _Reader(str(path), key_lines(text)).plan(values)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Turns values into a plan; ``lines`` says where in ``file`` they stand."""
+
+    file: str
+    lines: dict[KeyPath, int]
+
+    def plan(self, values: dict[str, Any]) -> Plan:
+        self._refuse_unknown((), values, KEYS)
+        for key in ("environment", "policies", "horizon", "trials"):
+            if key not in values:
+                self._fail((), f"{key}: missing")
+        counts = {
+            key: self._called((key,), partial(check_count, key, values[key], int(key != "seed")))
+            for key in ("horizon", "trials", "seed", "points")
+            if key in values
+        }
+        for key, kind, expected in (("record", bool, "true or false"), ("title", str, "text")):
+            if not isinstance(values.get(key, kind()), kind):
+                self._fail((key,), f"expected {expected}, got {shown(values[key])}")
+        environment = self._made(("environment",), values["environment"], ENVIRONMENTS, ENVIRONMENTS)
+        policies = values["policies"]
+        if not isinstance(policies, dict) or not policies:
+            self._fail(("policies",), f"expected a table [policies.NAME] for each policy, got {shown(policies)}")
+        baseline = values.get("baseline")
+        if baseline is not None and baseline not in policies:
+            self._fail(("baseline",), f"expected one of {_listed(policies)}, got {shown(baseline)}")
+        return Plan(
+            environment,
+            self._policies(policies, environment, counts["horizon"]),
+            record=values.get("record", False),
+            baseline=baseline,
+            title=values.get("title", ""),
+            **counts,
+        )
+
+    def _policies(
+        self, tables: dict[str, Any], environment: Environment, horizon: int
+    ) -> dict[str, PolicyMaker | Tuning]:
+        instance = self._called(("environment",), partial(environment.sample, child(0)))
+        problem = Problem(instance.actions, instance.noise_variance, horizon, child(0))
+        policies: dict[str, PolicyMaker | Tuning] = {}
+        for name, table in tables.items():
+            path = ("policies", name)
+            self._called(path, partial(folder_name, name))
+            if isinstance(table, dict) and name in POLICY_KINDS:
+                table = {"kind": name, **table}
+            policy = self._policy(path, table, horizon)
+            tried = map(policy.make, policy.candidates) if isinstance(policy, Tuning) else (policy,)
+            for make in tried:
+                self._called(path, partial(make, problem))
+            policies[name] = policy
+        return policies
+
+    def _policy(self, path: KeyPath, table: Any, horizon: int) -> PolicyMaker | Tuning:
+        policy, settings = self._kind(path, table, POLICY_KINDS, GIVEN)
+        tuned = [(place, value) for place, value in _tables(settings, ()) if "tune" in value]
+        if not tuned:
+            return self._maker(path, policy, settings)
+        if len(tuned) > 1:
+            self._fail((*path, *tuned[1][0]), "expected one setting of a policy to be tuned, got a second")
+        place, asked = tuned[0]
+        where = (*path, *place)
+        self._refuse_unknown(where, asked, TUNING_KEYS)
+        candidates = asked["tune"]
+        if not isinstance(candidates, list) or not candidates:
+            self._fail((*where, "tune"), f"expected a list of values to choose from, got {shown(candidates)}")
+        trials, rounds = (
+            self._called((*where, key), partial(check_count, key, asked.get(key, default)))
+            for key, default in (("trials", TUNING_TRIALS), ("horizon", horizon))
+        )
+
+        def make(candidate: Any) -> PolicyMaker:
+            return self._maker(path, policy, _replaced(settings, place, candidate))
+
+        return Tuning(".".join(place), tuple(candidates), make, trials, rounds)
+
+    def _maker(self, path: KeyPath, policy: Callable[..., Policy], settings: Mapping[str, Any]) -> PolicyMaker:
+        return maker(policy, **{key: self._part((*path, key), value, PART_KINDS) for key, value in settings.items()})
+
+    def _part(self, path: KeyPath, value: Any, kinds: Makers) -> Any:
+        """Return a setting with its parts made: a table with a kind is one of ``kinds``."""
+        if isinstance(value, dict) and "kind" in value:
+            return self._made(path, value, kinds, kinds)
+        if isinstance(value, dict):
+            return {key: self._part((*path, key), item, kinds) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._part(path, item, kinds) for item in value]
+        return value
+
+    def _made(self, path: KeyPath, table: Any, kinds: Makers, inner: Makers) -> Any:
+        made, settings = self._kind(path, table, kinds)
+        arguments = {key: self._part((*path, key), value, inner) for key, value in settings.items()}
+        return self._called(path, partial(made, **arguments))
+
+    def _kind(
+        self, path: KeyPath, table: Any, kinds: Makers, given: Iterable[str] = ()
+    ) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """Return what makes a table's kind, and its settings, whose names are known to fit."""
+        if not isinstance(table, dict) or "kind" not in table:
+            self._fail(path, f"expected a table with a kind, one of {_listed(kinds)}, got {shown(table)}")
+        kind = table["kind"]
+        if not isinstance(kind, str) or kind not in kinds:
+            self._fail((*path, "kind"), f"expected one of {_listed(kinds)}, got {shown(kind)}{_meant(kind, kinds)}")
+        parameters = [p for p in signature(kinds[kind]).parameters.values() if p.name not in given]
+        self._refuse_unknown(path, table, ("kind", *(p.name for p in parameters)))
+        for parameter in parameters:
+            optional = parameter.default is not Parameter.empty or (given and parameter.name == "horizon")
+            if not optional and parameter.name not in table:
+                self._fail(path, f"{parameter.name}: missing, {kind} needs it")
+        return kinds[kind], {key: value for key, value in table.items() if key != "kind"}
+
+    def _refuse_unknown(self, path: KeyPath, table: Mapping[str, Any], known: Iterable[str]) -> None:
+        for key in table:
+            if key not in known:
+                self._fail((*path, key), f"unknown key{_meant(key, known) or f', expected one of {_listed(known)}'}")
+
+    def _called(self, path: KeyPath, call: Callable[[], Any]) -> Any:
+        """Return what ``call`` returns; an error of its arguments gets the line of the one that it names."""
+        try:
+            return call()
+        except ExperimentFileError:
+            raise
+        except (ValueError, TypeError) as error:
+            said = re.match(r"([\w.]+): (.*)", str(error), re.DOTALL)
+            if said is None:
+                self._fail(path, str(error))
+            name, message = said.groups()
+            named = name.split(".")
+            for key in (path, (*path, *named), (*path, named[-1]), (*path, named[0])):
+                if key in self.lines and key[-1] in named:
+                    self._fail(key, message)
+            self._fail(path, str(error))
+
+    def _fail(self, path: KeyPath, message: str) -> NoReturn:
+        line = nearest_line(self.lines, path)
+        where = self.file if line is None else f"{self.file}, line {line}"
+        raise ExperimentFileError(f"{where}: {'.'.join(path)}{': ' if path else ''}{message}")
+
+
+def _tables(value: Any, path: KeyPath) -> Iterable[tuple[KeyPath, dict[str, Any]]]:
+    """Yield all tables inside a table, with where they are."""
+    for key, item in value.items():
+        if isinstance(item, dict):
+            yield (*path, key), item
+            yield from _tables(item, (*path, key))
+
+
+def _replaced(table: Mapping[str, Any], place: KeyPath, value: Any) -> dict[str, Any]:
+    key, *rest = place
+    return {**table, key: _replaced(table[key], tuple(rest), value) if rest else value}
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _meant(name: object, known: Iterable[str]) -> str:
+    close = get_close_matches(str(name), list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

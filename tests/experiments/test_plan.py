@@ -1,0 +1,210 @@
+"""An experiment as a file: what it says is what is run, and what is wrong with it is said with its line."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sparsebandits as sb
+from sparsebandits.experiments.plan import ExperimentFileError, Tuning, read_plan
+from sparsebandits.experiments.toml_lines import key_lines
+from sparsebandits.experiments.tuning import tune
+from tests.experiments.results import files, quick_directory
+
+SMOKE = Path(__file__).parent / "smoke.toml"
+EXAMPLE = Path(__file__).parents[2] / "docs" / "experiments" / "small.toml"
+
+
+def test_a_file_is_what_it_says() -> None:
+    plan = read_plan(SMOKE)
+    assert (plan.title, plan.horizon, plan.trials, plan.seed, plan.record, plan.points) == ("smoke", 12, 3, 5, True, 6)
+    assert isinstance(plan.policies["LinUCB"], Tuning)
+    with quick_directory() as directory:
+        result = plan.run(directory)
+        assert result.about is not None
+        tuned = result.about["provenance"]["notes"]["tuned"]["LinUCB"]
+        policies = result.about["configuration"]["policies"]
+        again = replace(plan, trials=4).run(directory, workers=1)
+        for name in plan.policies:
+            np.testing.assert_array_equal(again.regret[name][:3], result.regret[name])
+        assert len(files(directory / "tuning")) == 4
+    width = tune(lambda w: sb.maker(sb.LinUCB, width=w), [0.5, 1.0], plan.environment, horizon=10, trials=2, seed=5)
+    assert policies["LinUCB"] == {"kind": "LinUCB", "width": width.best}
+    assert tuned == json.loads(json.dumps({"setting": "width", **width.record()}))
+    prior = sb.SpikeSlab(sb.BetaInclusion(1.0, 2.0), [0.5] * 6)
+    by_hand = sb.Experiment(
+        sb.ChangingActions(sb.GaussianActions(6, 2, n_actions=8)),
+        {
+            "IDS, particles": sb.maker(sb.SparseIDS, n_draws=50, prior=prior, engine_options={}),
+            "SparseTS": sb.maker(
+                sb.SparseTS, engine="gibbs", n_draws=20, prior=sb.SpikeSlab.from_paper(0.1, 0.1, 0.5, 2.0)
+            ),
+            "LinTS": sb.LinTS,
+            "LinUCB": sb.maker(sb.LinUCB, width=width.best),
+            "theory's width": sb.maker(sb.LinUCB, width=sb.ConfidenceRadius()),
+        },
+        horizon=12,
+        trials=3,
+        seed=5,
+        record=True,
+        points=6,
+    ).run()
+    assert list(result.regret) == list(by_hand.regret)
+    for name in by_hand.regret:
+        np.testing.assert_array_equal(result.regret[name], by_hand.regret[name])
+
+
+def test_the_documented_example_is_valid() -> None:
+    plan = read_plan(EXAMPLE)
+    assert len(plan.policies) == 4
+    assert plan.baseline == "LinTS"
+
+
+GOOD = """\
+horizon = 20
+trials = 2
+
+[environment]
+kind = "GaussianActions"
+dimension = 6
+sparsity = 2
+
+[policies.LinTS]
+
+[policies."a.b"]
+kind = "SparseIDS"
+n_draws = 20
+prior = {kind = "SpikeSlab", inclusion = 0.1, slab_variance = 0.5}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("horizon = 20", "horizont = 20", "line 1: horizont: unknown key; did you mean 'horizon'?"),
+        ("horizon = 20\n", "", "file.toml: horizon: missing"),
+        ("trials = 2", "trials = 0", "line 2: trials: expected a whole number of at least 1, got 0"),
+        ("trials = 2", "trials = 2.5", "line 2: trials: expected a whole number, got 2.5"),
+        ("trials = 2", "trials = 2\nrecord = 1", "line 3: record: expected true or false, got 1"),
+        ("trials = 2", "trials = 2\npoints = 0", "line 3: points: expected a whole number of at least 1"),
+        ("trials = 2", "trials = 2\nbaseline = 'TS'", "line 3: baseline: expected one of 'LinTS', 'a.b', got 'TS'"),
+        ("trials = 2", "trials = 2\nxyz = 1", "line 3: xyz: unknown key, expected one of 'title', 'environment'"),
+        ("trials = 2", "trials = ", "line 2: invalid value"),
+        ("trials = 2", "trials = 2\ntrials = 3", "cannot overwrite a value"),
+        ('"GaussianActions"', '"GaussianAction"', "line 5: environment.kind: expected one of 'GaussianActions'"),
+        ('"GaussianActions"', '"GaussianAction"', "did you mean 'GaussianActions'?"),
+        ("sparsity = 2", "sparsity = 9", "line 7: environment.sparsity: expected at most dimension (6), got 9"),
+        ("sparsity = 2", "sparsty = 2", "line 7: environment.sparsty: unknown key; did you mean 'sparsity'?"),
+        ("sparsity = 2", "", "line 4: environment: sparsity: missing, GaussianActions needs it"),
+        ("[policies.LinTS]", "[policies.TS]", "line 9: policies.TS: expected a table with a kind, one of 'SparseIDS'"),
+        ("[policies.LinTS]", "[policies.LinTS]\ninflation = 0", "line 10: policies.LinTS.inflation: expected a pos"),
+        ("[policies.LinTS]", "[policies.LinTS]\nwidth = 1", "line 10: policies.LinTS.width: unknown key"),
+        ("[policies.LinTS]", "[policies.LinTS]\nseed = 1", "line 10: policies.LinTS.seed: unknown key"),
+        ("[policies.LinTS]", "[policies.ESTC]", "line 9: policies.ESTC: sparsity: expected a whole number, got None"),
+        ('"SparseIDS"', '"HypercubeElimination"', "line 13: policies.a.b.n_draws: unknown key"),
+        ("[policies.LinTS]", "[policies.HypercubeElimination]", "line 9: policies.HypercubeElimination: actions: exp"),
+        ("n_draws = 20", "n_draw = 20", "line 13: policies.a.b.n_draw: unknown key; did you mean 'n_draws'?"),
+        ("inclusion = 0.1", "inclusion = 1.1", "line 14: policies.a.b.prior.inclusion: expected numbers from 0 to 1"),
+        ("inclusion = 0.1", "inclusio = 0.1", "line 14: policies.a.b.prior.inclusio: unknown key; did you mean 'incl"),
+        ('"SpikeSlab"', '"SpikeSlap"', "line 14: policies.a.b.prior.kind: expected one of"),
+        ("prior = {kind", "engine = 'x'\nprior = {kind", "line 14: policies.a.b.engine: expected one of 'particles'"),
+        ("prior = {", "prior = 3\n#", "line 14: policies.a.b.prior: "),
+        ("n_draws = 20", "n_draws = {tune = []}", "line 13: policies.a.b.n_draws.tune: expected a list of values"),
+        ("n_draws = 20", "n_draws = {tune = [5, 0]}", "line 13: policies.a.b.n_draws: expected a whole number of at"),
+        ("n_draws = 20", "n_draws = {tune = [5], trial = 3}", "n_draws.trial: unknown key; did you mean 'trials'?"),
+        ("n_draws = 20", "n_draws = {tune = [5], trials = 0}", "n_draws.trials: expected a whole number of at least 1"),
+        (
+            "n_draws = 20",
+            "n_draws = {tune = [5]}\nexponent = {tune = [2]}",
+            "line 14: policies.a.b.exponent: expected one setting of a policy to be tuned, got a second",
+        ),
+        ("[policies.LinTS]", f"[policies.{'x' * 300}]\nkind = 'LinTS'", "expected names of 1 to 200 characters"),
+    ],
+)
+def test_errors_point_at_the_line(old: str, new: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "file.toml"
+    file.write_text(GOOD)
+    read_plan(file)
+    assert GOOD.count(old) == 1
+    file.write_text(GOOD.replace(old, new))
+    with pytest.raises(ExperimentFileError) as error:
+        read_plan(file)
+    assert message in str(error.value)
+    assert str(error.value).startswith(str(file))
+
+
+def test_files_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "file.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ExperimentFileError, match="expected text in UTF-8"):
+        read_plan(tmp_path / "file.toml")
+    (tmp_path / "file.toml").write_text('horizon = "')
+    with pytest.raises(ExperimentFileError, match="line 1: "):
+        read_plan(tmp_path / "file.toml")
+
+
+def test_lines_of_all_ways_to_write_a_key() -> None:
+    text = '''# comment = 1
+a = "x # = [b]"  # c = 2
+b.c = """
+d = 3
+\\""" x
+"""
+'e f' = [1, [2, # g = 1
+  "]"], {h = 1,
+  i = {j = 2}}]
+
+[ k . "l.m" ]
+n = \'\'\'
+o\'\'\'
+p = 1979-05-27T07:32:00Z
+[[q]]
+r = -1e3
+'''
+    lines = key_lines(text)
+    expected = {
+        ("a",): 2,
+        ("b",): 3,
+        ("b", "c"): 3,
+        ("e f",): 7,
+        ("e f", "h"): 8,
+        ("e f", "i"): 9,
+        ("e f", "i", "j"): 9,
+        ("k",): 11,
+        ("k", "l.m"): 11,
+        ("k", "l.m", "n"): 12,
+        ("k", "l.m", "p"): 14,
+        ("q",): 15,
+        ("q", "r"): 16,
+    }
+    assert lines == expected
+    assert key_lines(text.replace("\n", "\r\n")) == expected
+
+
+COMMAND = str(Path(sys.executable).parent / "sparsebandits")
+
+
+def test_the_command() -> None:
+    with quick_directory() as directory:
+        answer = subprocess.run(
+            [COMMAND, "run", SMOKE, "--out", directory / "out", "--workers", "1", "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert answer.returncode == 0, answer.stderr
+        said = json.loads(answer.stdout)
+        assert {row["policy"] for row in said["table"]} == set(read_plan(SMOKE).policies)
+        assert len(said["compared"]) == 4
+        assert said["tuned"]["LinUCB"]["setting"] == "width"
+        assert (directory / "out" / "regret.png").exists()
+        assert "3 trials of 5 policies: 15 of 15" in answer.stderr
+        refused = directory / "refused.toml"
+        refused.write_text(SMOKE.read_text().replace("horizon = 12", "horizont = 12"))
+        answer = subprocess.run([COMMAND, "run", refused], capture_output=True, text=True, check=False, cwd=directory)
+        assert answer.returncode == 2
+        assert answer.stderr == f"sparsebandits: {refused}, line 3: horizont: unknown key; did you mean 'horizon'?\n"
+        assert not (directory / "out" / "refused").exists()
