@@ -89,6 +89,13 @@ def test_it_is_redrawn_until_it_is_good_enough() -> None:
     assert failed > 0
 
 
+def test_corners_that_agree_are_drawn_again() -> None:
+    """Of 5000 draws from 2^20 corners a dozen agree with another one, on average."""
+    environment = sb.HardInstance(21, 2, n_informative=5000)
+    informative = environment.actions[environment.informative]
+    assert len(np.unique(informative, axis=0)) == len(informative) == 5000
+
+
 def test_in_a_simulation_pulls_of_informative_actions_can_be_counted() -> None:
     environment = sb.HardInstance(10, 2)
     trace = sb.simulate(sb.maker(sb.ESTC, exploration=20), environment.sample(0), 50, seed=0)

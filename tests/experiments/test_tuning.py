@@ -73,6 +73,18 @@ def test_other_things_than_numbers_can_be_candidates() -> None:
     assert sb.tune(lambda policy: policy, policies, environment, horizon=20, trials=3).best in policies
 
 
+def test_candidates_may_be_an_array_and_a_policy_class_is_no_function_of_them() -> None:
+    widths = np.geomspace(0.5, 2.0, 3)
+    tuned = sb.tune(lin_ucb, widths, environment, horizon=5, trials=2)
+    assert tuned == sb.tune(lin_ucb, widths.tolist(), environment, horizon=5, trials=2)
+    with pytest.raises(TypeError, match=r"make: expected a function .* such as lambda width: maker"):
+        sb.tune(sb.LinUCB, [0.5], environment, horizon=5, trials=2)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"make\(0\.5\): expected a policy class or a function of a Problem, got None"):
+        sb.tune(lambda width: None, [0.5], environment, horizon=5, trials=2)  # type: ignore[arg-type,return-value]
+    with pytest.raises(ValueError, match="candidates: expected a sequence"):
+        sb.tune(lin_ucb, np.ones((2, 2)), environment, horizon=5, trials=2)
+
+
 def test_makers_pass_the_horizon_only_to_those_who_ask() -> None:
     problem = sb.Problem(np.eye(3), 0.7, 10, np.random.SeedSequence(0))
     assert sb.maker(sb.ESTC, sparsity=1)(problem).arguments["horizon"] == 10

@@ -1,6 +1,7 @@
 """The exploration design: optimal by its own duality gap, by brute force, and by two other solvers."""
 
 import sys
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -70,6 +71,21 @@ def test_many_actions_are_solved_on_a_working_set() -> None:
     design = exploratory_design(actions)
     assert design.gap <= 1e-4 * design.c_min
     assert design.c_min == pytest.approx(smallest_eigenvalue(actions, design.weights), rel=1e-9)
+
+
+def test_memory_grows_with_the_actions_and_not_with_their_square() -> None:
+    """20,000 actions are 0.5 MB; a square matrix of that size would be 3.2 GB."""
+    actions = np.random.default_rng(0).standard_normal((20_000, 3))
+    tracemalloc.start()
+    try:
+        design = exploratory_design(actions)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6
+    assert design.gap <= 1e-4 * design.c_min
+    flat = exploratory_design(actions * [1.0, 1.0, 0.0])
+    assert (flat.rank, flat.c_min) == (2, 0.0)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5, 8])

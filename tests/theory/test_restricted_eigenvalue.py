@@ -75,3 +75,11 @@ def test_a_singular_matrix_may_have_a_positive_one() -> None:
     bounds = restricted_eigenvalue(matrix, 1, 0.5)
     assert bounds.lower == pytest.approx(0.25, rel=1e-6)  # θ = (1, 0, −0.5)
     assert restricted_eigenvalue(matrix, 1, 1.0).upper == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_zero_matrix_and_supports_of_nearly_all_coordinates() -> None:
+    """2^29 patterns of signs are not listed; with s = d the cone is the whole space."""
+    assert restricted_eigenvalue(np.zeros((3, 3)), 1) == (0.0, 0.0)
+    matrix = np.diag(np.linspace(0.5, 2.0, 30))
+    for sparsity in (29, 30):
+        assert restricted_eigenvalue(matrix, sparsity) == pytest.approx((0.5, 0.5))

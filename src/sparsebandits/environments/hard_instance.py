@@ -165,7 +165,8 @@ def _corners(rng: Generator, size: int, dimension: int) -> FloatArray:
         numbers = rng.choice(2 ** (dimension - 1), size=size, replace=False)
         actions[:, :-1] -= 2.0 * (numbers[:, np.newaxis] >> np.arange(dimension - 1) & 1)
         return actions
-    while True:  # that two of so many agree has a chance of less than one in ten, for any size that is of use
-        actions[:, :-1] = rng.choice((-1.0, 1.0), size=(size, dimension - 1))
-        if len(np.unique(actions, axis=0)) == size:
-            return actions
+    again = np.arange(size)
+    while len(again):  # those that agree with an earlier one are drawn again
+        actions[again, :-1] = rng.choice((-1.0, 1.0), size=(len(again), dimension - 1))
+        again = np.setdiff1d(np.arange(size), np.unique(actions, axis=0, return_index=True)[1])
+    return actions

@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.random import SeedSequence
+from numpy.typing import NDArray
 
 from sparsebandits.checks import check_count, shown
 from sparsebandits.environments import Environment
 from sparsebandits.experiments.experiment import Experiment, Progress
 from sparsebandits.experiments.intervals import mean_interval
-from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.experiments.simulate import PolicyMaker, check_maker
 from sparsebandits.policies import Policy
 from sparsebandits.tables import Table
 
@@ -69,7 +71,7 @@ def tuning_seed(seed: int) -> int:
 
 def tune(
     make: Callable[[Any], PolicyMaker | type[Policy]],
-    candidates: Sequence[Any],
+    candidates: Sequence[Any] | NDArray[Any],
     environment: Environment,
     horizon: int,
     trials: int,
@@ -92,11 +94,14 @@ def tune(
     True
     >>> policies = {"LinUCB, tuned": maker(LinUCB, width=tuned.best)}
     """
-    if not callable(make):
-        raise TypeError(f"make: expected a function from a candidate to a policy's maker, got {shown(make)}")
+    if not callable(make) or isinstance(make, type):
+        example = "such as lambda width: maker(LinUCB, width=width)"
+        raise TypeError(f"make: expected a function from a candidate to a policy's maker, {example}, got {shown(make)}")
+    if isinstance(candidates, np.ndarray) and candidates.ndim == 1:
+        candidates = candidates.tolist()
     if isinstance(candidates, str | bytes) or not isinstance(candidates, Sequence) or not candidates:
         raise ValueError(f"candidates: expected a sequence of at least one value, got {shown(candidates)}")
-    policies = {str(number): make(candidate) for number, candidate in enumerate(candidates)}
+    policies = {str(number): check_maker(f"make({shown(one)})", make(one)) for number, one in enumerate(candidates)}
     result = Experiment(environment, policies, horizon, trials, tuning_seed(seed)).run(workers, progress)
     means = [float(result.final(name).mean()) for name in policies]
     best = min(range(len(means)), key=means.__getitem__)
