@@ -48,6 +48,8 @@ def test_its_worlds_are_not_those_of_a_comparison() -> None:
 
 def test_all_candidates_meet_the_same_worlds() -> None:
     tuned = sb.tune(lin_ucb, [1.0, 1.0, 2.0], environment, horizon=20, trials=5)
+    same = sb.tune(lambda name: sb.maker(sb.LinUCB), ["one", "other"], environment, horizon=5, trials=2)
+    assert same.best == "one", "the first of equals"
     first, second, third = (row[1:] for row in tuned.table.rows)
     assert first == second != third
 

@@ -100,6 +100,16 @@ def test_what_is_missing_is_said() -> None:
         sb.simulate(sb.ESTC, sb.Instance(np.eye(3), np.ones(3), 1.0), 5)
 
 
+def test_actions_that_do_not_span_the_space_are_explored_as_if_in_their_span() -> None:
+    actions = some_actions(12, 2)
+    flat = np.column_stack((actions, np.zeros(12)))
+    policy = sb.ESTC(flat, horizon=1000, sparsity=1)
+    longest = np.linalg.norm(actions, axis=1).max()
+    expected = exploration_length(1000, 3, 1, 1.0, longest, exploratory_design(actions).c_min)
+    assert policy.arguments["exploration"] == pytest.approx(expected, abs=1)
+    assert expected < 1000, "what c_min = 0 would give"
+
+
 def test_the_largest_features_have_a_bound() -> None:
     policy = sb.ESTC(np.full((2, 3), 1e50), exploration=3)
     assert policy.arguments["bound"] == 1e50

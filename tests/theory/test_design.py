@@ -105,6 +105,9 @@ def test_actions_that_do_not_span_the_space() -> None:
     assert (design.c_min, design.rank, design.spanning, design.exploratory) == (0.0, 2, False, False)
     assert design.upper_bound == pytest.approx(0.0, abs=1e-20)
     assert design.c_span == pytest.approx(exploratory_design(actions[:, :2]).c_min, rel=1e-4)
+    nearly = exploratory_design([[1.0, 0.0], [0.0, 1e-17]])  # rounding takes it for one, but the bound is of the truth
+    assert nearly.rank == 1
+    assert 1e-34 * (1 - 1e-9) <= nearly.upper_bound < 1e-30
     nothing = exploratory_design(np.zeros((3, 2)))
     assert (nothing.c_min, nothing.upper_bound, nothing.rank) == (0.0, 0.0, 0)
     np.testing.assert_array_equal(nothing.weights, 1 / 3)

@@ -5,7 +5,7 @@ import pytest
 
 from sparsebandits.checks import FloatArray
 from sparsebandits.theory import restricted_eigenvalue
-from sparsebandits.theory.restricted_eigenvalue import _relaxed
+from sparsebandits.theory.restricted_eigenvalue import relaxed_bounds
 
 
 def searched(matrix: FloatArray, sparsity: int, cone: float) -> float:
@@ -34,7 +34,7 @@ def test_the_bounds_hold_the_searched_minimum(dimension: int, sparsity: int, con
     x = np.random.default_rng(dimension + rows).standard_normal((rows, dimension))
     matrix = x.T @ x / rows
     found = searched(matrix, sparsity, cone)
-    for bounds in (restricted_eigenvalue(matrix, sparsity, cone), _relaxed(matrix, sparsity, cone)):
+    for bounds in (restricted_eigenvalue(matrix, sparsity, cone), relaxed_bounds(matrix, sparsity, cone)):
         assert bounds.lower <= found * (1 + 1e-9), "no point is below the lower bound"
     bounds = restricted_eigenvalue(matrix, sparsity, cone)
     assert found * 0.98 - 1e-6 <= bounds.upper <= found * 1.02 + 1e-6

@@ -25,6 +25,7 @@ from sparsebandits.checks import FloatArray, check_choice, check_count, check_po
 from sparsebandits.environments.instance import Instance
 from sparsebandits.randomness import Seed, stream
 from sparsebandits.theory import Bounds, restricted_eigenvalue
+from sparsebandits.theory.restricted_eigenvalue import relaxed_bounds
 
 CONE = 3.0
 LEAST_EIGENVALUE = 0.25
@@ -130,7 +131,10 @@ class HardInstance:
         best = 0.0
         for size in np.repeat(sizes, DRAWS).tolist():
             actions = _corners(rng, size, d)
-            bounds = restricted_eigenvalue(actions.T @ actions / size, s, CONE)
+            moment = actions.T @ actions / size
+            if relaxed_bounds(moment, s, CONE).upper < LEAST_EIGENVALUE:  # which is seen long before it is certified
+                continue
+            bounds = restricted_eigenvalue(moment, s, CONE)
             if bounds.lower >= LEAST_EIGENVALUE:
                 return actions, bounds
             best = max(best, bounds.lower)

@@ -75,7 +75,7 @@ def restricted_eigenvalue(H: object, sparsity: int, L: float = 3.0) -> Bounds:  
     if comb(dimension, sparsity) <= MOST_SUPPORTS:
         bounds = _enumerated(matrix, sparsity, cone)
     else:
-        bounds = _relaxed(matrix, sparsity, cone)
+        bounds = relaxed_bounds(matrix, sparsity, cone)
     lower = max(max(bounds.lower, float(values[0])) - rounding, 0.0)
     return Bounds(lower, max(bounds.upper, lower))
 
@@ -132,7 +132,7 @@ def _by_schur_complement(matrix: FloatArray, supports: IntArray, cone: float) ->
     return best
 
 
-def _relaxed(matrix: FloatArray, sparsity: int, cone: float) -> Bounds:
+def relaxed_bounds(matrix: FloatArray, sparsity: int, cone: float) -> Bounds:
     """Bound all supports at once by row sums; look for points near the rows that have the largest."""
     dimension = len(matrix)
     scale = float(np.trace(matrix)) / dimension
