@@ -56,3 +56,13 @@ def test_outcomes_are_against_the_rounds_own_rows() -> None:
             assert found.noise_index == row
     with pytest.raises(ValueError, match="action: expected a row of the actions, got a decision without one"):
         instance.outcome(0, -1, np.ones(4))
+
+
+def test_what_it_says_of_itself_and_of_a_cube() -> None:
+    instance = sb.ChangingActions(FIXED).sample(0)
+    text = "Instance(30 actions of 4 features of which 2 matter, noise variance 2), other actions in each round)"
+    assert repr(instance) == f"ChangingInstance({text}"
+    with pytest.raises(TypeError, match="environment: expected one whose instances have rows of actions, got CubeInst"):
+        sb.ChangingActions(sb.Hypercube(5, 2)).sample(0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"instance: expected an Instance, got .*; its sample\(seed\) would do"):
+        sb.simulate(sb.LinTS, sb.ChangingActions(FIXED), 5)  # type: ignore[arg-type]

@@ -56,3 +56,4 @@ def test_same_seed_same_instance() -> None:
 def test_an_instance_of_ones_own() -> None:
     instance = CubeInstance(np.array([0.5, -0.25]), 0.3)
     assert (instance.actions, instance.best, instance.noise_variance) == (2, 0.75, 0.3)
+    assert repr(instance) == "CubeInstance(the cube of 2 features of which 2 matter, noise variance 0.3)"

@@ -48,6 +48,8 @@ def test_its_worlds_are_not_those_of_a_comparison() -> None:
 
 def test_all_candidates_meet_the_same_worlds() -> None:
     tuned = sb.tune(lin_ucb, [1.0, 1.0, 2.0], environment, horizon=20, trials=5)
+    same = sb.tune(lambda name: sb.maker(sb.LinUCB), ["one", "other"], environment, horizon=5, trials=2)
+    assert same.best == "one", "the first of equals"
     first, second, third = (row[1:] for row in tuned.table.rows)
     assert first == second != third
 
@@ -71,6 +73,18 @@ def test_it_can_be_repeated_and_is_recorded() -> None:
 def test_other_things_than_numbers_can_be_candidates() -> None:
     policies = [sb.LinTS, sb.LinUCB]
     assert sb.tune(lambda policy: policy, policies, environment, horizon=20, trials=3).best in policies
+
+
+def test_candidates_may_be_an_array_and_a_policy_class_is_no_function_of_them() -> None:
+    widths = np.geomspace(0.5, 2.0, 3)
+    tuned = sb.tune(lin_ucb, widths, environment, horizon=5, trials=2)
+    assert tuned == sb.tune(lin_ucb, widths.tolist(), environment, horizon=5, trials=2)
+    with pytest.raises(TypeError, match=r"make: expected a function .* such as lambda width: maker"):
+        sb.tune(sb.LinUCB, [0.5], environment, horizon=5, trials=2)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"make\(0\.5\): expected a policy class or a function of a Problem, got None"):
+        sb.tune(lambda width: None, [0.5], environment, horizon=5, trials=2)  # type: ignore[arg-type,return-value]
+    with pytest.raises(ValueError, match="candidates: expected a sequence"):
+        sb.tune(lin_ucb, np.ones((2, 2)), environment, horizon=5, trials=2)
 
 
 def test_makers_pass_the_horizon_only_to_those_who_ask() -> None:

@@ -93,6 +93,29 @@ def test_length_and_penalty_of_the_theorem() -> None:
     assert 1 < expected < 1000
 
 
+def test_what_is_missing_is_said() -> None:
+    with pytest.raises(TypeError, match="horizon: expected a whole number, as exploration is not given either, got N"):
+        sb.ESTC(np.eye(3))
+    with pytest.raises(TypeError, match="sparsity: expected a whole number, as exploration is not given either, got N"):
+        sb.simulate(sb.ESTC, sb.Instance(np.eye(3), np.ones(3), 1.0), 5)
+
+
+def test_actions_that_do_not_span_the_space_are_explored_as_if_in_their_span() -> None:
+    actions = some_actions(12, 2)
+    flat = np.column_stack((actions, np.zeros(12)))
+    policy = sb.ESTC(flat, horizon=1000, sparsity=1)
+    longest = np.linalg.norm(actions, axis=1).max()
+    expected = exploration_length(1000, 3, 1, 1.0, longest, exploratory_design(actions).c_min)
+    assert policy.arguments["exploration"] == pytest.approx(expected, abs=1)
+    assert expected < 1000, "what c_min = 0 would give"
+
+
+def test_the_largest_features_have_a_bound() -> None:
+    policy = sb.ESTC(np.full((2, 3), 1e50), exploration=3)
+    assert policy.arguments["bound"] == 1e50
+    assert policy.ask().probability == 0.5
+
+
 def test_it_minimises_the_bound() -> None:
     """n₁ balances the regret of exploring, n₁R, and of committing, 2n(s/C)√(2 log(2d) / n₁)."""
     n, d, s, bound, c_min = 10_000, 30, 2, 1.0, 0.8

@@ -281,6 +281,7 @@ def test_defaults() -> None:
         ({"noise_variance": sb.InverseGammaNoise()}, "noise_variance: expected a number or one an action"),
         ({"noise_variance": None}, "noise_variance: expected a number or one an action, got None"),
         ({"engine": "langevin"}, "engine: expected one of 'particles', 'enumeration'"),
+        ({"sparsity": 5}, "sparsity: expected at most the 4 features, got 5"),
         ({"regret": "guess"}, "regret: expected one of 'theory', 'realised'"),
         ({"regret": -1.0}, "regret: expected a number of at least zero"),
         ({"prior": sb.SpikeSlab(0.1, sb.InverseGammaSlab())}, "prior: regret='theory' needs a known slab_variance"),

@@ -1,6 +1,7 @@
 """The exploration design: optimal by its own duality gap, by brute force, and by two other solvers."""
 
 import sys
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -72,6 +73,21 @@ def test_many_actions_are_solved_on_a_working_set() -> None:
     assert design.c_min == pytest.approx(smallest_eigenvalue(actions, design.weights), rel=1e-9)
 
 
+def test_memory_grows_with_the_actions_and_not_with_their_square() -> None:
+    """20,000 actions are 0.5 MB; a square matrix of that size would be 3.2 GB."""
+    actions = np.random.default_rng(0).standard_normal((20_000, 3))
+    tracemalloc.start()
+    try:
+        design = exploratory_design(actions)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6
+    assert design.gap <= 1e-4 * design.c_min
+    flat = exploratory_design(actions * [1.0, 1.0, 0.0])
+    assert (flat.rank, flat.c_min) == (2, 0.0)
+
+
 @pytest.mark.parametrize("dimension", [1, 2, 5, 8])
 def test_closed_form_on_the_hypercube(dimension: int) -> None:
     cube = np.array(list(product((-1.0, 1.0), repeat=dimension)))
@@ -89,6 +105,9 @@ def test_actions_that_do_not_span_the_space() -> None:
     assert (design.c_min, design.rank, design.spanning, design.exploratory) == (0.0, 2, False, False)
     assert design.upper_bound == pytest.approx(0.0, abs=1e-20)
     assert design.c_span == pytest.approx(exploratory_design(actions[:, :2]).c_min, rel=1e-4)
+    nearly = exploratory_design([[1.0, 0.0], [0.0, 1e-17]])  # rounding takes it for one, but the bound is of the truth
+    assert nearly.rank == 1
+    assert 1e-34 * (1 - 1e-9) <= nearly.upper_bound < 1e-30
     nothing = exploratory_design(np.zeros((3, 2)))
     assert (nothing.c_min, nothing.upper_bound, nothing.rank) == (0.0, 0.0, 0)
     np.testing.assert_array_equal(nothing.weights, 1 / 3)

@@ -5,7 +5,7 @@ import pytest
 
 from sparsebandits.checks import FloatArray
 from sparsebandits.theory import restricted_eigenvalue
-from sparsebandits.theory.restricted_eigenvalue import _relaxed
+from sparsebandits.theory.restricted_eigenvalue import relaxed_bounds
 
 
 def searched(matrix: FloatArray, sparsity: int, cone: float) -> float:
@@ -34,7 +34,7 @@ def test_the_bounds_hold_the_searched_minimum(dimension: int, sparsity: int, con
     x = np.random.default_rng(dimension + rows).standard_normal((rows, dimension))
     matrix = x.T @ x / rows
     found = searched(matrix, sparsity, cone)
-    for bounds in (restricted_eigenvalue(matrix, sparsity, cone), _relaxed(matrix, sparsity, cone)):
+    for bounds in (restricted_eigenvalue(matrix, sparsity, cone), relaxed_bounds(matrix, sparsity, cone)):
         assert bounds.lower <= found * (1 + 1e-9), "no point is below the lower bound"
     bounds = restricted_eigenvalue(matrix, sparsity, cone)
     assert found * 0.98 - 1e-6 <= bounds.upper <= found * 1.02 + 1e-6
@@ -75,3 +75,11 @@ def test_a_singular_matrix_may_have_a_positive_one() -> None:
     bounds = restricted_eigenvalue(matrix, 1, 0.5)
     assert bounds.lower == pytest.approx(0.25, rel=1e-6)  # θ = (1, 0, −0.5)
     assert restricted_eigenvalue(matrix, 1, 1.0).upper == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_zero_matrix_and_supports_of_nearly_all_coordinates() -> None:
+    """2^29 patterns of signs are not listed; with s = d the cone is the whole space."""
+    assert restricted_eigenvalue(np.zeros((3, 3)), 1) == (0.0, 0.0)
+    matrix = np.diag(np.linspace(0.5, 2.0, 30))
+    for sparsity in (29, 30):
+        assert restricted_eigenvalue(matrix, sparsity) == pytest.approx((0.5, 0.5))

@@ -26,11 +26,19 @@ class ChangingInstance:
     """
 
     def __init__(self, draw: Callable[[int], Instance]) -> None:
+        first = draw(0)
+        if not isinstance(first, Instance):
+            raise TypeError(
+                f"environment: expected one whose instances have rows of actions, got {shown(first)} from it"
+            )
         self._draw = draw
-        self._round, self._now = 0, draw(0)
+        self._round, self._now = 0, first
         self.actions = self._now.actions
         self.theta = self._now.theta
         self.noise_variance = self._now.noise_variance
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._draw(0)!r}, other actions in each round)"
 
     def at(self, round_number: int) -> Instance:
         """Return the instance whose actions are those of one round. The latest is kept."""

@@ -25,6 +25,7 @@ from sparsebandits.checks import FloatArray, check_choice, check_count, check_po
 from sparsebandits.environments.instance import Instance
 from sparsebandits.randomness import Seed, stream
 from sparsebandits.theory import Bounds, restricted_eigenvalue
+from sparsebandits.theory.restricted_eigenvalue import relaxed_bounds
 
 CONE = 3.0
 LEAST_EIGENVALUE = 0.25
@@ -130,7 +131,10 @@ class HardInstance:
         best = 0.0
         for size in np.repeat(sizes, DRAWS).tolist():
             actions = _corners(rng, size, d)
-            bounds = restricted_eigenvalue(actions.T @ actions / size, s, CONE)
+            moment = actions.T @ actions / size
+            if relaxed_bounds(moment, s, CONE).upper < LEAST_EIGENVALUE:  # which is seen long before it is certified
+                continue
+            bounds = restricted_eigenvalue(moment, s, CONE)
             if bounds.lower >= LEAST_EIGENVALUE:
                 return actions, bounds
             best = max(best, bounds.lower)
@@ -165,7 +169,8 @@ def _corners(rng: Generator, size: int, dimension: int) -> FloatArray:
         numbers = rng.choice(2 ** (dimension - 1), size=size, replace=False)
         actions[:, :-1] -= 2.0 * (numbers[:, np.newaxis] >> np.arange(dimension - 1) & 1)
         return actions
-    while True:  # that two of so many agree has a chance of less than one in ten, for any size that is of use
-        actions[:, :-1] = rng.choice((-1.0, 1.0), size=(size, dimension - 1))
-        if len(np.unique(actions, axis=0)) == size:
-            return actions
+    again = np.arange(size)
+    while len(again):  # those that agree with an earlier one are drawn again
+        actions[again, :-1] = rng.choice((-1.0, 1.0), size=(len(again), dimension - 1))
+        again = np.setdiff1d(np.arange(size), np.unique(actions, axis=0, return_index=True)[1])
+    return actions

@@ -25,6 +25,11 @@ class CubeInstance:
         self.actions = len(theta)
         self.best = float(np.abs(self.theta).sum())  # ‖θ*‖₁, the mean reward of sign(θ*)
 
+    def __repr__(self) -> str:
+        matter = np.count_nonzero(self.theta)
+        noise = f"noise variance {self.noise_variance:g}"
+        return f"{type(self).__name__}(the cube of {self.actions} features of which {matter} matter, {noise})"
+
     def offered(self, round_number: int) -> None:
         """Return nothing: the cube stays as it is."""
 

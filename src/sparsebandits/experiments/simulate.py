@@ -109,7 +109,8 @@ def simulate(
     ((20,), True)
     """
     if not isinstance(instance, World):
-        raise TypeError(f"instance: expected an Instance, got {shown(instance)}")
+        hint = "; its sample(seed) would do" if hasattr(instance, "sample") else ""
+        raise TypeError(f"instance: expected an Instance, got {shown(instance)}{hint}")
     make_policy = check_maker("make_policy", make_policy)
     rounds = check_count("horizon", horizon)
     policy = make_policy(Problem(instance.actions, instance.noise_variance, rounds, child(seed, POLICY_STREAM)))

@@ -11,13 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.random import SeedSequence
+from numpy.typing import NDArray
 
 from sparsebandits.checks import check_count, shown
 from sparsebandits.environments import Environment
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.intervals import mean_interval
-from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.experiments.simulate import PolicyMaker, check_maker
 from sparsebandits.policies import Policy
 from sparsebandits.tables import Table
 
@@ -70,7 +72,7 @@ def tuning_seed(seed: int) -> int:
 
 def tune(
     make: Callable[[Any], PolicyMaker | type[Policy]],
-    candidates: Sequence[Any],
+    candidates: Sequence[Any] | NDArray[Any],
     environment: Environment,
     horizon: int,
     trials: int,
@@ -96,14 +98,20 @@ def tune(
     True
     >>> policies = {"LinUCB, tuned": maker(LinUCB, width=tuned.best)}
     """
-    if not callable(make):
-        raise TypeError(f"make: expected a function from a candidate to a policy's maker, got {shown(make)}")
+    if not callable(make) or isinstance(make, type):
+        example = "such as lambda width: maker(LinUCB, width=width)"
+        raise TypeError(f"make: expected a function from a candidate to a policy's maker, {example}, got {shown(make)}")
+    if isinstance(candidates, np.ndarray) and candidates.ndim == 1:
+        candidates = candidates.tolist()
     if isinstance(candidates, str | bytes) or not isinstance(candidates, Sequence) or not candidates:
         raise ValueError(f"candidates: expected a sequence of at least one value, got {shown(candidates)}")
     names = [shown(candidate) for candidate in candidates]
     if len(set(names)) < len(names):
         names = [str(number) for number in range(len(candidates))]
-    policies = {name: make(candidate) for name, candidate in zip(names, candidates, strict=True)}
+    policies = {
+        name: check_maker(f"make({shown(candidate)})", make(candidate))
+        for name, candidate in zip(names, candidates, strict=True)
+    }
     experiment = Experiment(environment, policies, horizon, trials, tuning_seed(seed), points=1)
     result = experiment.run(directory, workers, progress, scheduler)
     means = [float(result.final(name).mean()) for name in policies]

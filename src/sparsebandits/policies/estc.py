@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_count, check_number, check_positive, shown
+from sparsebandits.checks import LARGEST, FloatArray, check_count, check_number, check_positive, shown
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
 from sparsebandits.policies.lasso import CROSS_VALIDATION, cross_validated_penalty, lasso
@@ -174,8 +174,11 @@ class ESTC(Policy):
             if penalty < 0:
                 raise ValueError(f"penalty: expected a number of at least zero, got {penalty!r}")
         if bound is None:
-            bound = float(np.sqrt(np.square(available.features).sum(axis=1).max())) or 1.0
+            bound = min(float(np.sqrt(np.square(available.features).sum(axis=1).max())) or 1.0, LARGEST)
         bound = check_positive("bound", bound)
+        for name, value in (("horizon", horizon), ("sparsity", sparsity)):
+            if exploration is None and value is None:
+                raise TypeError(f"{name}: expected a whole number, as exploration is not given either, got None")
         if exploration is None or horizon is not None:
             horizon = check_count("horizon", horizon)
         if exploration is None or sparsity is not None:

@@ -232,8 +232,10 @@ class OnlineToConfidence(Policy):
         available = ActionSet.of(actions)
         dimension = available.dimension
         size, few = check_positive("bound", bound), None if sparsity is None else check_count("sparsity", sparsity)
+        if few is not None and few > dimension:
+            raise ValueError(f"sparsity: expected at most the {dimension} features, got {few}")
         if prior is None:
-            few = min(max(1, min(int(EXPECTED_FEATURES), dimension // 2)) if few is None else few, dimension)
+            few = max(1, min(int(EXPECTED_FEATURES), dimension // 2)) if few is None else few
             prior = SpikeSlab(few / dimension, size**2 / few)
         if noise_variance is None or isinstance(noise_variance, InverseGammaNoise):
             raise TypeError(f"noise_variance: expected a number or one an action, got {shown(noise_variance)}")

@@ -126,7 +126,8 @@ def _designed(features: FloatArray, solver: str) -> Design:
     if scale == 0.0:
         return Design(frozen(np.full(n_actions, 1.0 / n_actions)), 0.0, 0.0, 0, 0.0)
     unit = features / scale
-    singular, directions = np.linalg.svd(unit, full_matrices=True)[1:]
+    # Of R in unit = QR, which has at most d rows: the left factors of all K rows would be a matrix of K².
+    singular, directions = np.linalg.svd(np.linalg.qr(unit, mode="r"), full_matrices=True)[1:]
     rank = int(np.count_nonzero(singular > max(unit.shape) * np.finfo(np.float64).eps * singular[0]))
     spanned = unit if rank == dimension else unit @ directions[:rank].T
     design = _closed_form(spanned)

@@ -70,10 +70,12 @@ def restricted_eigenvalue(H: object, sparsity: int, L: float = 3.0) -> Bounds:  
     rounding = dimension * float(np.finfo(np.float64).eps) * max(float(values[-1]), 0.0)
     if values[0] < -1e3 * rounding - 1e-300:
         raise ValueError(f"H: expected a positive semidefinite matrix, got one with the eigenvalue {values[0]:g}")
+    if values[-1] <= 0.0:  # the matrix is zero
+        return Bounds(0.0, 0.0)
     if comb(dimension, sparsity) <= MOST_SUPPORTS:
         bounds = _enumerated(matrix, sparsity, cone)
     else:
-        bounds = _relaxed(matrix, sparsity, cone)
+        bounds = relaxed_bounds(matrix, sparsity, cone)
     lower = max(max(bounds.lower, float(values[0])) - rounding, 0.0)
     return Bounds(lower, max(bounds.upper, lower))
 
@@ -90,8 +92,9 @@ def _enumerated(matrix: FloatArray, sparsity: int, cone: float) -> Bounds:
     order = np.argsort(lower, kind="stable")
     for i in order[:50]:
         upper = min(upper, _ratio(matrix, _unconstrained(matrix, supports[i]), sparsity, cone))
-    settled, patterns = np.inf, list(product((1.0, -1.0), repeat=sparsity - 1))
-    for i in order[: MOST_CONVEX // len(patterns)]:
+    programs = 2 ** (sparsity - 1)  # one a pattern of signs, of which there are too many to list if s is large
+    settled, patterns = np.inf, list(product((1.0, -1.0), repeat=sparsity - 1)) if programs <= MOST_CONVEX else []
+    for i in order[: MOST_CONVEX // programs]:
         if min(settled, upper * (1.0 - 1e-9)) <= lower[i]:  # the smallest cannot rise any more
             break
         smallest = np.inf
@@ -129,7 +132,7 @@ def _by_schur_complement(matrix: FloatArray, supports: IntArray, cone: float) ->
     return best
 
 
-def _relaxed(matrix: FloatArray, sparsity: int, cone: float) -> Bounds:
+def relaxed_bounds(matrix: FloatArray, sparsity: int, cone: float) -> Bounds:
     """Bound all supports at once by row sums; look for points near the rows that have the largest."""
     dimension = len(matrix)
     scale = float(np.trace(matrix)) / dimension
