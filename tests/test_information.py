@@ -93,7 +93,7 @@ def test_more_draws_than_one_block() -> None:
 @pytest.mark.parametrize("n_actions", [1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5])
 def test_draws_with_many_zeros_give_what_matrix_products_give(n_actions: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the edges of panels, with groups that have lost all weight, in double and in single precision."""
-    draws, actions = random_problem(1, 600, n_actions, 30, zeros=0.85)
+    draws, actions = random_problem(1, 600, n_actions, 200, zeros=0.98)
     weights = np.where(np.arange(600) % 3 == 0, 0.0, draws.weights)
     draws = Draws(draws.theta, weights / weights.sum())
     optima = best_actions(draws.theta, actions)

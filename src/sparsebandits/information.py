@@ -105,8 +105,7 @@ class DenseMeans:
 
     def variances(self, predictions: FloatArray) -> FloatArray:
         """Return Σ_g P(g) ⟨a, E[θ | x* = g] − E θ⟩² of each action, whose ``predictions`` are ⟨a, E θ⟩."""
-        deviation = (self._means - self.mean) @ self._features.T
-        return np.asarray(self.probability @ (deviation * deviation))
+        return _weighted_squares(self._means - self.mean, self.probability, self._features)
 
 
 class SparseMeans:
@@ -116,7 +115,7 @@ class SparseMeans:
         alive = probability > 0
         self.support, self.probability = optima.support[alive], probability[alive]
         self.mean: FloatArray = np.bincount(grouped.columns, sums, optima.theta.shape[1]).astype(np.float64, copy=False)
-        self._all, self._alive, self._grouped, self._panels = probability, alive, grouped, optima.actions.panels
+        self._all, self._alive, self._grouped, self._prepared = probability, alive, grouped, optima.actions
         self._means = sums / np.repeat(np.where(alive, probability, 1.0), np.diff(grouped.starts))
 
     def matrix(self) -> FloatArray:
@@ -127,7 +126,15 @@ class SparseMeans:
 
     def variances(self, predictions: FloatArray) -> FloatArray:
         """Return Σ_g P(g) ⟨a, E[θ | x* = g] − E θ⟩² of each action, whose ``predictions`` are ⟨a, E θ⟩."""
-        return self._grouped.weighted_squares(self._means, self._all, predictions, self._panels)
+        if len(self._means) > MOSTLY_ZERO * len(self._all) * len(self.mean):  # means of many draws have few zeros
+            return _weighted_squares(self.matrix() - self.mean, self.probability, self._prepared.features)
+        return self._grouped.weighted_squares(self._means, self._all, predictions, self._prepared.panels)
+
+
+def _weighted_squares(deviations: FloatArray, weights: FloatArray, actions: FloatArray) -> FloatArray:
+    """Return Σ_g w_g ⟨a, deviation g⟩² of each action a."""
+    products = deviations @ actions.T
+    return np.asarray(weights @ (products * products))
 
 
 def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
