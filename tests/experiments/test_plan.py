@@ -104,7 +104,11 @@ prior = {kind = "SpikeSlab", inclusion = 0.1, slab_variance = 0.5}
         ("[policies.LinTS]", "[policies.LinTS]\ninflation = 0", "line 10: policies.LinTS.inflation: expected a pos"),
         ("[policies.LinTS]", "[policies.LinTS]\nwidth = 1", "line 10: policies.LinTS.width: unknown key"),
         ("[policies.LinTS]", "[policies.LinTS]\nseed = 1", "line 10: policies.LinTS.seed: unknown key"),
-        ("[policies.LinTS]", "[policies.ESTC]", "line 9: policies.ESTC: sparsity: expected a whole number, got None"),
+        (
+            "[policies.LinTS]",
+            "[policies.ESTC]",
+            "line 9: policies.ESTC: sparsity: expected a whole number, as exploration is not given either",
+        ),
         ('"SparseIDS"', '"HypercubeElimination"', "line 13: policies.a.b.n_draws: unknown key"),
         ("[policies.LinTS]", "[policies.HypercubeElimination]", "line 9: policies.HypercubeElimination: actions: exp"),
         ("n_draws = 20", "n_draw = 20", "line 13: policies.a.b.n_draw: unknown key; did you mean 'n_draws'?"),

@@ -69,7 +69,7 @@ POLICIES: dict[str, Maker] = {
         sb.SpikeSlab(0.4, 0.5),
         engine="enumeration",
         engine_options={"max_size": 3},
-        sparsity=2,
+        sparsity=1,
     ),
     "SparseIDS": sparse(sb.SparseIDS, sb.SpikeSlab(0.4, 0.5)),
     "SparseIDS, all learnt": sparse(sb.SparseIDS, LEARNT, noise_variance=sb.InverseGammaNoise(2.0, 2.0)),
