@@ -21,6 +21,7 @@ from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 
 import sparsebandits as sb
+from sparsebandits.experiments.growth import growing
 from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.simulate import INSTANCE_STREAM
 from sparsebandits.randomness import child
@@ -105,6 +106,10 @@ def papers(instance: sb.Instance, problem: sb.Problem) -> sb.Policy:
 
 MAKERS: dict[str, Maker] = {
     "SparseIDS": variant(),
+    "SparseIDS, 40,000 particles": variant(n_draws=40_000),
+    "SparseIDS, other seeds": lambda instance, problem: sparse_ids(
+        instance, problem, seed=int(problem.seed.generate_state(1)[0])
+    ),
     "SparseIDS, randomised": variant(selection="randomised"),
     "SparseIDS, Langevin": papers,
     "SparseIDS, enumeration": variant(engine="enumeration"),
@@ -135,7 +140,12 @@ SETTINGS: dict[str, Setting] = {
         ("SparseIDS", "SparseTS", *DENSE, "SparseIDS, randomised", *LEARNT, "SparseTS(actions)", "SparseIDS, Langevin"),
     ),
     "d = 100": Setting(100, 10, 500, ("SparseIDS", "SparseTS", *DENSE, "SparseIDS, randomised", "SparseIDS(actions)")),
-    "d = 10": Setting(10, 2, 1000, ("SparseIDS", "SparseIDS, enumeration")),
+    "d = 10": Setting(
+        10,
+        2,
+        1000,
+        ("SparseIDS", "SparseIDS, enumeration", "SparseIDS, 40,000 particles", "SparseIDS, other seeds"),
+    ),
     "d = 40, rewards 100 times larger": Setting(40, 4, 500, ("SparseIDS(actions)",), 100.0),
     "d = 40, rewards 10 times smaller": Setting(40, 4, 500, ("SparseIDS(actions)",), 0.1),
 }
@@ -154,15 +164,6 @@ def play(name: str, policy: str, trial: int) -> dict[str, Any]:
     step = setting.horizon // POINTS
     curve = (trace.regret[step - 1 :: step] / setting.scale).round(3).tolist()
     return {"setting": name, "policy": policy, "trial": trial, "curve": curve, "ms": 1000 * float(trace.seconds.mean())}
-
-
-def growing(curves: Any) -> float:
-    """Return the share of trials whose regret still grows linearly at the end.
-
-    In the last fifth it grows by at least half of what it grew by in the first, a pace that exploration has.
-    """
-    fifth = POINTS // 5
-    return float(np.mean(curves[:, -1] - curves[:, -1 - fifth] >= 0.5 * curves[:, fifth - 1]))
 
 
 def report(lines: list[dict[str, Any]], trials: int) -> None:
@@ -185,7 +186,7 @@ def report(lines: list[dict[str, Any]], trials: int) -> None:
                 apart = float(low), float(high)
             low, high = mean_interval(final)
             ms = float(np.mean([played[t]["ms"] for t in shared]))
-            share = 100 * growing(curves)
+            share = 100 * float(growing(curves, np.arange(1, POINTS + 1)).mean())
             wins = int(np.count_nonzero(base < final))
             interval = float(final.mean()), float(low), float(high)
             rows.append((policy, len(shared), *interval, ratio, *apart, wins, share, ms))

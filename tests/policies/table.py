@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 import sparsebandits as sb
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import KIND, VERSION
 from sparsebandits.priors import check_noise
+from sparsebandits.randomness import child
 from sparsebandits.storage import pack
 
 Maker = Callable[..., sb.Policy]
@@ -146,6 +148,26 @@ def play(policy: sb.Policy, rounds: int, seed: int = 0) -> list[tuple[int, float
         policy.tell(decision, float(decision.features.sum()) + rng.standard_normal())
         decisions.append((played(decision), decision.probability))
     return decisions
+
+
+def share_of_guessing(
+    make: Callable[[sb.Instance, int], sb.Policy], environment: sb.GaussianActions, sign: float = 1.0
+) -> float:
+    """Return what its mean regret, as a share of that of guessing, is below with 99% confidence: 8 trials, 150 rounds.
+
+    ``sign`` is that of the rewards it is told: −1 is the planted bug.
+    """
+    shares = []
+    for seed in range(8):
+        instance = environment.sample(child(seed, 0))
+        policy, rng, total = make(instance, seed), np.random.default_rng(seed), 0.0
+        for _ in range(150):
+            decision = policy.ask()
+            total += instance.gaps[decision.action]
+            noise = np.sqrt(instance.noise_variance) * rng.standard_normal()
+            policy.tell(decision, sign * float(instance.means[decision.action] + noise))
+        shares.append(total / (150 * instance.gaps.mean()))
+    return float(np.mean(shares) + stats.t.ppf(0.99, 7) * np.std(shares, ddof=1) / np.sqrt(8))
 
 
 def fingerprint(policy: sb.Policy) -> bytes:
