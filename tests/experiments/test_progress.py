@@ -35,6 +35,19 @@ def test_an_interrupt_that_was_swallowed_comes_back() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_an_interrupt_that_came_back_as_another_error_is_one() -> None:
+    def load() -> None:  # as loading a compiled kernel does
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        except KeyboardInterrupt as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    with pytest.raises(KeyboardInterrupt), shown_progress("work"):
+        load()
+    with pytest.raises(SystemError, match="of its own"), shown_progress("work"):
+        raise SystemError("of its own")
+
+
 def test_the_standing_of_the_policies(capsys: pytest.CaptureFixture[str]) -> None:
     policies = {"LinTS": sb.LinTS, "LinUCB": sb.LinUCB}
     with quick_directory() as directory:

@@ -87,15 +87,21 @@ class Result:
         return str(self.table())
 
     @classmethod
-    def load(cls, directory: str | os.PathLike[str]) -> "Result":
-        """Return what ``Experiment.run(directory)`` has written, also of a run that goes on or was interrupted.
+    def load(cls, path: PathLike) -> "Result":
+        """Return what ``Experiment.run(directory)`` or :meth:`write` has written.
 
-        Of each policy those are the trials from the first up to the first that is missing, so policies may differ in
-        their number of trials.
+        A directory may be of a run that goes on or was interrupted. Of each policy it gives the trials from the first
+        up to the first that is missing, so policies may differ in their number of trials.
         """
-        from sparsebandits.experiments.store import load
+        from sparsebandits.experiments import archive, store  # which need this module
 
-        return load(directory)
+        return archive.read(path) if os.path.isfile(path) else store.load(path)
+
+    def write(self, path: PathLike) -> None:
+        """Write all but the diagnostics of decisions into one Parquet file, which :meth:`load` reads."""
+        from sparsebandits.experiments import archive
+
+        archive.write(self, path)
 
     def final(self, name: str) -> FloatArray:
         """Return the regret at the horizon, one number a trial."""

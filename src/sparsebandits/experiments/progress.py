@@ -76,7 +76,8 @@ def shown_progress(label: str) -> Iterator[Standing]:
 def _remembered_interrupt() -> Iterator[Callable[[], None]]:
     """Yield a function that raises KeyboardInterrupt if Ctrl-C has been pressed and nobody heard of it.
 
-    An exception that is raised while a kernel is being compiled may be lost in a callback from foreign code.
+    An exception that is raised while a kernel is being compiled or loaded may be lost in a callback from foreign code,
+    or come back as another error; that error is Ctrl-C too.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
         yield lambda: None
@@ -94,6 +95,10 @@ def _remembered_interrupt() -> Iterator[Callable[[], None]]:
     before = signal.signal(signal.SIGINT, heard)
     try:
         yield remind
+    except Exception:
+        if pressed.is_set():
+            raise KeyboardInterrupt from None
+        raise
     finally:
         signal.signal(signal.SIGINT, before)
 

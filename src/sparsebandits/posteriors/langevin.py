@@ -29,7 +29,7 @@ from sparsebandits.posteriors.inline_random import COMPILED, GOLDEN, RandomState
 from sparsebandits.priors import BetaInclusion, InverseGammaNoise, LaplaceSpike, SpikeSlab
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
-Schedule: TypeAlias = Callable[[int], float]
+Schedule: TypeAlias = Callable[[int], float] | float
 START_VARIANCE = 0.1
 
 WIDE = 64
@@ -38,11 +38,6 @@ WIDE = 64
 
 class DivergenceError(RuntimeError):
     """Chains left all bounds; there are no draws."""
-
-
-def constant_rate(k: int) -> float:
-    """Return η_k as a share of 1 / L: the same at each step."""
-    return 0.5
 
 
 def decaying_step(k: int) -> float:
@@ -205,8 +200,8 @@ class Langevin(Engine):
     chains : chains C that run side by side; 1 is the printed form
     burn_in : steps of each chain that are thrown away first; 0 is the printed form
     thinning : the paper's T: every T-th step is kept
-    learning_rate : η_k as a share of 1 / L, a function of k = 1, 2, …; 2 and more would diverge
-    step_size : ω_k, a function of k
+    learning_rate : η_k as a share of 1 / L, one number or a function of k = 1, 2, …; 2 and more would diverge
+    step_size : ω_k, likewise
     warm_start : go on from where the chains were before the last observation, rather than from the start
 
     >>> prior = SpikeSlab.from_paper(beta=0.2, lambda0=0.1, lambda1=1.0, noise_variance=1.0)
@@ -226,7 +221,7 @@ class Langevin(Engine):
         chains: int = 1,
         burn_in: int = 0,
         thinning: int = 1,
-        learning_rate: Schedule = constant_rate,
+        learning_rate: Schedule = 0.5,
         step_size: Schedule = decaying_step,
         warm_start: bool = False,
     ) -> None:
@@ -360,7 +355,7 @@ class Langevin(Engine):
 def _scheduled(name: str, schedule: Schedule, steps: int) -> FloatArray:
     """Return the schedule at k = 1 … steps; refuse one that is not a positive number everywhere."""
     if not callable(schedule):
-        raise TypeError(f"{name}: expected a function of k = 1, 2, …, got {shown(schedule)}")
+        return np.full(steps, check_positive(name, schedule))
     values = np.array([check_number(f"{name}({k})", schedule(k)) for k in range(1, steps + 1)])
     if not (values > 0).all():
         raise ValueError(f"{name}: expected positive numbers, got {values.min():g}")

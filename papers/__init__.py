@@ -1,0 +1,1 @@
+"""Papers whose experiments are reproduced here, one a directory."""

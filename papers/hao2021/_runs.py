@@ -1,0 +1,65 @@
+"""What the experiments of the paper share: how large they are, and how they are run and kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sparsebandits.environments import Environment
+from sparsebandits.experiments.comparison import Result
+from sparsebandits.experiments.plan import Plan, Tuning
+from sparsebandits.experiments.progress import shown_progress
+from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.tables import Table
+
+SEED = 2021
+NOISE_VARIANCE = 2.0
+"""Of the paper's experiments."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large a reproduction is."""
+
+    trials: int
+    tuning_trials: int
+    horizon: int
+    langevin_trials: Mapping[int, int]  # of figure 3, by dimension
+    points: int  # of a curve that are kept
+
+
+SCALES = {
+    "full": Scale(200, 20, 1000, {20: 200, 40: 200, 100: 50}, points=112),  # every ninth round, 100 and 1000 among them
+    "smoke": Scale(3, 2, 50, {20: 2, 40: 2, 100: 2}, points=50),
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an experiment found, and the files that it wrote."""
+
+    table: Table
+    files: list[Path]
+
+
+def run(
+    environment: Environment,
+    policies: Mapping[str, PolicyMaker | Tuning],
+    scale: Scale,
+    out: Path,
+    name: str,
+    workers: int,
+    later: Mapping[str, tuple[PolicyMaker, int]] | None = None,
+) -> Result:
+    """Run the experiment ``name`` below ``out``, trial by trial, and write it into one file beside.
+
+    ``later`` are policies with a number of trials of their own, which is at most the others', and come last.
+    """
+    directory = out / "trials" / name
+    plan = Plan(environment, policies, scale.horizon, scale.trials, SEED, points=scale.points, title=name)
+    plan.run(directory, workers, lambda label: shown_progress(f"{name}, {label}"))
+    for policy, (make, trials) in (later or {}).items():
+        part = replace(plan, policies={policy: make}, trials=trials)
+        part.run(directory, workers, lambda label: shown_progress(f"{name}, {label}"))
+    result = Result.load(directory)
+    result.write(out / f"{name}.parquet")
+    return result

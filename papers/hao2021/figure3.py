@@ -1,0 +1,91 @@
+"""Figure 3 of Hao, Lattimore and Deng (2021): cumulative regret on Gaussian actions, at d = 20, 40 and 100.
+
+200 actions from N(0, Σ) with Σ_ij = 0.6^|i−j|, s = d/10 coefficients that matter, ‖θ*‖ = 1, noise variance 2, 200
+trials, 10,000 draws. The horizon is not given; it is 1000 here. Every Bayesian policy has a prior of the right second
+moment: inclusion s/d and slab N(0, 1/s), or N(0, I/d).
+
+ESTC is shown twice: with the exploration length and penalty of its theorem, and with a tuned length and a
+cross-validated penalty. The paper tunes LinUCB alone, as far as it says.
+"""
+
+from pathlib import Path
+
+import sparsebandits as sb
+from papers.hao2021._runs import NOISE_VARIANCE, Report, Scale, run
+from sparsebandits.experiments.comparison import Result
+from sparsebandits.experiments.plan import Tuning
+from sparsebandits.experiments.plots import regret_panels
+from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.tables import Table
+
+DIMENSIONS = (20, 40, 100)
+ACTIONS = 200
+SPARSE_IDS, PAPERS_OWN = "sparse IDS", "sparse IDS, Langevin"
+WIDTHS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
+LENGTHS = (25, 50, 75, 100, 150, 200, 300)
+
+
+def policies(dimension: int, scale: Scale) -> dict[str, PolicyMaker | Tuning]:
+    """Return the policies that are exact, or have no sampler."""
+    sparsity = dimension // 10
+    prior = sb.SpikeSlab(sparsity / dimension, 1.0 / sparsity)
+    lengths = tuple(length for length in LENGTHS if length <= scale.horizon)
+    return {
+        SPARSE_IDS: sb.maker(sb.SparseIDS, prior=prior),
+        "sparse TS": sb.maker(sb.SparseTS, prior=prior),
+        "linear IDS": sb.maker(sb.LinearIDS),
+        "LinTS": sb.maker(sb.LinTS),
+        "LinUCB, tuned": Tuning(
+            "width", WIDTHS, lambda width: sb.maker(sb.LinUCB, width=width), scale.tuning_trials, scale.horizon
+        ),
+        "ESTC": sb.maker(sb.ESTC, sparsity=sparsity),
+        "ESTC, tuned": Tuning(
+            "exploration",
+            lengths,
+            lambda length: sb.maker(sb.ESTC, exploration=length, penalty="cross-validation"),
+            scale.tuning_trials,
+            scale.horizon,
+        ),
+    }
+
+
+def papers_own(dimension: int) -> PolicyMaker:
+    """Return sparse IDS on Algorithm 1, with the constants that did best in ``benchmarks.langevin``."""
+    sparsity = dimension // 10
+    return sb.maker(
+        sb.SparseIDS,
+        prior=sb.SpikeSlab(sparsity / dimension, 1.0 / sparsity, spike=sb.LaplaceSpike(0.1)),
+        engine="langevin",
+        engine_options={"chains": 100, "warm_start": True, "learning_rate": 1.0},
+    )
+
+
+def main(out: Path, scale: Scale, workers: int) -> Report:
+    """Run what is missing below ``out``, draw the figure there, and return the final regret of each policy."""
+    results = {}
+    for dimension in DIMENSIONS:
+        environment = sb.GaussianActions(
+            dimension, dimension // 10, n_actions=ACTIONS, correlation=0.6, noise_variance=NOISE_VARIANCE
+        )
+        later = {PAPERS_OWN: (papers_own(dimension), scale.langevin_trials[dimension])}
+        name = f"figure3-d{dimension}"
+        results[dimension] = run(environment, policies(dimension, scale), scale, out, name, workers, later)
+    return Report(table(results), [*draw(results, out), *(out / f"figure3-d{d}.parquet" for d in DIMENSIONS)])
+
+
+def draw(results: dict[int, Result], out: Path) -> list[Path]:
+    """Draw a panel for each dimension."""
+    panels = {f"d = {dimension}, s = {dimension // 10}": result for dimension, result in results.items()}
+    files = [out / f"figure3.{suffix}" for suffix in ("png", "svg")]
+    for file in files:
+        regret_panels(panels, file, f"{ACTIONS} Gaussian actions, one feature in ten matters, noise variance 2")
+    return files
+
+
+def table(results: dict[int, Result]) -> Table:
+    """Return final regret by dimension."""
+    rows = []
+    for dimension, result in results.items():
+        for name, _, *mean, trials in result.at([result.horizon]).rows:
+            rows.append((dimension, name, *mean, trials))
+    return Table(("d", "policy", "final regret", "95% from", "to", "trials"), rows)
