@@ -26,10 +26,14 @@ class Scale:
     langevin_trials: Mapping[int, int]  # of figure 3, by dimension
     points: int  # of a curve that are kept
 
+    def thinned(self, times: int) -> "Scale":
+        """Return the scale with so many times fewer points a curve."""
+        return replace(self, points=-(-self.points // times))
+
 
 SCALES = {
     "full": Scale(200, 20, 1000, {20: 200, 40: 200, 100: 50}, points=112),  # every ninth round, 100 and 1000 among them
-    "smoke": Scale(3, 2, 50, {20: 2, 40: 2, 100: 2}, points=50),
+    "smoke": Scale(2, 2, 40, {20: 2, 40: 2, 100: 1}, points=40),
 }
 
 
@@ -60,6 +64,18 @@ def run(
     for policy, (make, trials) in (later or {}).items():
         part = replace(plan, policies={policy: make}, trials=trials)
         part.run(directory, workers, lambda label: shown_progress(f"{name}, {label}"))
-    result = Result.load(directory)
+    result = _with_tuning_seconds(Result.load(directory), directory)
     result.write(out / f"{name}.parquet")
     return result
+
+
+def _with_tuning_seconds(result: Result, directory: Path) -> Result:
+    """Say in the provenance how long tuning took, one process."""
+    seconds = 0.0
+    for tuning in sorted((directory / "tuning").glob("*")):
+        about = Result.load(tuning).about
+        assert about is not None
+        seconds += sum(about["provenance"]["seconds"].values())
+    assert result.about is not None
+    provenance = {**result.about["provenance"], "seconds of tuning": seconds}
+    return replace(result, about={**result.about, "provenance": provenance})

@@ -4,60 +4,100 @@ d = 10, n = 100, rows N(0, Σ) with Σ_ij = 0.6^|i−j|, θ* = (3, 2, 0, …). T
 each: the paper's sampler (Algorithm 1, one chain); Particles under the same prior, so that the first two differ by the
 error of the sampler alone; Particles with a point mass for the spike, so that the last two differ by the prior alone.
 
+The figure is of the first data set; the table is over as many data sets as there are trials.
+
 The paper does not give noise, β, λ₀ and λ₁: here the noise variance is 1 (its model section), β = 0.3 (its s = 3 of
 d = 10), λ₀ = 0.05 and λ₁ = 10.
 """
 
+import csv
+import io
 from pathlib import Path
 
 import numpy as np
+from joblib import Parallel, delayed
 
 import sparsebandits as sb
+from papers.hao2021._runs import SCALES, Report
+from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.plots import histograms
-from sparsebandits.tables import Table
+from sparsebandits.storage import write_atomically
+from sparsebandits.tables import Cell, Table
 
 TRUTH = np.array([3.0, 2.0, 0, 0, 0, 0, 0, 0, 0, 0])
+SHOWN = 3
+"""Coordinates that the figure shows."""
+
 ROWS, NOISE_VARIANCE, BETA, LAMBDA0, LAMBDA1 = 100, 1.0, 0.3, 0.05, 10.0
-SEED, BURN_IN = 0, 1000
+DRAWS, BURN_IN = 10_000, 1000
+PAPERS_OWN = "Algorithm 1 (Langevin), Laplace spike"
+COLUMNS = ("data set", "posterior", *(f"mean of coefficient {j + 1}" for j in range(SHOWN)), "pattern found")
+PATTERN = COLUMNS[-1]
 
 
-def posteriors(n_draws: int) -> dict[str, sb.Langevin | sb.Particles]:
-    """Return the three engines, given the same rows."""
+def posteriors(seed: int) -> dict[str, sb.Langevin | sb.Particles]:
+    """Return the three engines, given the rows of one data set."""
     d = len(TRUTH)
-    rng = np.random.default_rng(SEED)
-    x = sb.GaussianActions(d, 1, n_actions=ROWS, correlation=0.6).sample(SEED).actions
-    y = x @ TRUTH + np.sqrt(NOISE_VARIANCE) * rng.standard_normal(ROWS)
+    of_rows, of_noise = np.random.SeedSequence(seed).spawn(2)
+    x = sb.GaussianActions(d, 1, n_actions=ROWS, correlation=0.6).sample(of_rows).actions
+    y = x @ TRUTH + np.sqrt(NOISE_VARIANCE) * np.random.default_rng(of_noise).standard_normal(ROWS)
     laplace = sb.SpikeSlab.from_paper(BETA, LAMBDA0, LAMBDA1, NOISE_VARIANCE)
     point_mass = sb.SpikeSlab(BETA, NOISE_VARIANCE * LAMBDA1)
     engines: dict[str, sb.Langevin | sb.Particles] = {
-        "Algorithm 1 (Langevin), Laplace spike": sb.Langevin(
-            laplace, d, NOISE_VARIANCE, n_draws, SEED, burn_in=BURN_IN
-        ),
-        "Particles (exact), Laplace spike": sb.Particles(laplace, d, NOISE_VARIANCE, n_draws, SEED),
-        "Particles (exact), point-mass spike": sb.Particles(point_mass, d, NOISE_VARIANCE, n_draws, SEED),
+        PAPERS_OWN: sb.Langevin(laplace, d, NOISE_VARIANCE, DRAWS, seed, burn_in=BURN_IN),
+        "Particles (exact), Laplace spike": sb.Particles(laplace, d, NOISE_VARIANCE, DRAWS, seed),
+        "Particles (exact), point-mass spike": sb.Particles(point_mass, d, NOISE_VARIANCE, DRAWS, seed),
     }
     for engine in engines.values():
         engine.update(x, y)
     return engines
 
 
-def main(out: Path, n_draws: int = 10_000) -> tuple[Table, list[Path]]:
-    """Draw the figure into ``out``; return the posterior means and inclusions beside the truth, and the files."""
-    engines = posteriors(n_draws)
+def found(seed: int) -> list[tuple[Cell, ...]]:
+    """Return posterior means, and whether exactly the two features that matter have inclusion above one half."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, engine in posteriors(seed).items():
+        pattern = bool(np.array_equal(engine.inclusion() > 0.5, TRUTH != 0))
+        rows.append((seed, name, *engine.mean()[:SHOWN].tolist(), int(pattern)))
+    return rows
+
+
+def main(out: Path, size: str, workers: int) -> Report:
+    """Draw the figure into ``out``; return the posterior means over data sets beside the truth."""
+    data_sets = range(SCALES[size].trials)
+    every = [row for rows in Parallel(workers)(delayed(found)(seed) for seed in data_sets) for row in rows]
+    data = out / "figure1.csv"
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([COLUMNS, *every])
+    write_atomically(data, text.getvalue().encode())
+    return Report(table(data), [*draw(out), data])
+
+
+def draw(out: Path) -> list[Path]:
+    """Draw the posteriors of the first data set."""
+    engines = posteriors(0)
     files = [out / f"figure1.{suffix}" for suffix in ("png", "svg")]
     for file in files:
         histograms(
             {name: engine.draws() for name, engine in engines.items()},
-            TRUTH[:3],
+            TRUTH[:SHOWN],
             file,
             title="Posterior of the first three coefficients (Hao, Lattimore and Deng 2021, figure 1)",
             caption=f"d = {len(TRUTH)}, n = {ROWS}, noise variance {NOISE_VARIANCE:g}; prior: inclusion {BETA:g}, slab "
             f"variance {NOISE_VARIANCE * LAMBDA1:g}, Laplace spike of scale {np.sqrt(NOISE_VARIANCE) * LAMBDA0:g}\n"
-            f"{n_draws:,} draws a row, seed {SEED}; Algorithm 1 as one chain after {BURN_IN:,} steps of burn-in",
+            f"{DRAWS:,} draws a row, seed 0; Algorithm 1 as one chain after {BURN_IN:,} steps of burn-in",
         )
-    rows = [
-        (name, j + 1, float(TRUTH[j]), float(engine.mean()[j]), float(engine.inclusion()[j]))
-        for name, engine in engines.items()
-        for j in range(len(TRUTH))
-    ]
-    return Table(("posterior", "coordinate", "truth", "mean", "P(included)"), rows), files
+    return files
+
+
+def table(data: Path) -> Table:
+    """Return means over data sets, with 95% intervals, beside the truth."""
+    with data.open() as file:
+        every = list(csv.DictReader(file))
+    rows: list[tuple[Cell, ...]] = []
+    for name in dict.fromkeys(row["posterior"] for row in every):
+        for column, truth in zip(COLUMNS[2:], (*TRUTH[:SHOWN], 1.0), strict=True):
+            values = np.array([float(row[column]) for row in every if row["posterior"] == name])
+            low, high = mean_interval(values)
+            rows.append((name, column, float(truth), float(values.mean()), float(low), float(high), len(values)))
+    return Table(("posterior", "what", "truth", "mean", "95% from", "to", "data sets"), rows)

@@ -11,7 +11,7 @@ cross-validated penalty. The paper tunes LinUCB alone, as far as it says.
 from pathlib import Path
 
 import sparsebandits as sb
-from papers.hao2021._runs import NOISE_VARIANCE, Report, Scale, run
+from papers.hao2021._runs import NOISE_VARIANCE, SCALES, Report, Scale, run
 from sparsebandits.experiments.comparison import Result
 from sparsebandits.experiments.plan import Tuning
 from sparsebandits.experiments.plots import regret_panels
@@ -60,9 +60,9 @@ def papers_own(dimension: int) -> PolicyMaker:
     )
 
 
-def main(out: Path, scale: Scale, workers: int) -> Report:
+def main(out: Path, size: str, workers: int) -> Report:
     """Run what is missing below ``out``, draw the figure there, and return the final regret of each policy."""
-    results = {}
+    scale, results = SCALES[size], {}
     for dimension in DIMENSIONS:
         environment = sb.GaussianActions(
             dimension, dimension // 10, n_actions=ACTIONS, correlation=0.6, noise_variance=NOISE_VARIANCE

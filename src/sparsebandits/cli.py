@@ -3,8 +3,9 @@
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -146,33 +147,46 @@ def run(
 
 @app.command()
 def reproduce(
-    what: Annotated[str, typer.Argument(help="An experiment of papers/hao2021, such as figure1.")],
-    out: Annotated[Path, typer.Option(help="Directory for figures.")] = Path("out/reproduce"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON.")] = False,
+    what: Annotated[str, typer.Argument(help="An experiment of papers/hao2021, such as figure3, or all.")],
+    scale: Annotated[str, typer.Option(help="full, as in the paper (hours), or smoke (about a minute).")] = "full",
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 is one for each core.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Directory of results; by default out/reproduce/SCALE.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
 ) -> None:
-    """Reproduce an experiment of the paper. Run this inside a checkout of the repository."""
-    import runpy
-
+    """Reproduce experiments of the paper. Interrupted, the same command continues. Run it inside a checkout."""
     from sparsebandits.checks import check_choice
 
-    scripts = _experiments()
-    script = scripts[check_choice("what", what, tuple(scripts))]
-    out.mkdir(parents=True, exist_ok=True)
-    table, files = runpy.run_path(str(script))["main"](out)
+    root, names = _experiments()
+    check_choice("what", what, (*names, "all"))
+    check_choice("scale", scale, ("full", "smoke"))
+    directory = Path("out/reproduce") / scale if out is None else out
+    directory.mkdir(parents=True, exist_ok=True)
+    sys.path.insert(0, str(root))
+    said: dict[str, Any] = {}
+    try:
+        for name in names if what == "all" else (what,):
+            report = import_module(f"papers.hao2021.{name}").main(directory, scale, workers or os.cpu_count() or 1)
+            said[name] = {"table": report.table.to_dicts(), "files": [str(file) for file in report.files]}
+            if not as_json:
+                typer.echo(f"{report.table}\n\nWritten: {', '.join(said[name]['files'])}\n")
+    except KeyboardInterrupt:
+        raise _InterruptedError(
+            f"interrupted before the end; finished trials are in {directory}, and the same command continues from them."
+        ) from None
+    claims = import_module("papers.hao2021._claims").claims(directory) if what == "all" else {}
+    for title, text in ({} if as_json else claims).items():
+        typer.echo(f"{title}\n\n{text}\n")
     if as_json:
-        typer.echo(json.dumps({"table": table.to_dicts(), "figures": [str(file) for file in files]}, indent=2))
-    else:
-        typer.echo(str(table))
-        typer.echo("\nWritten: " + ", ".join(str(file) for file in files))
+        typer.echo(json.dumps({**said, **({"claims": claims} if claims else {})}, indent=2))
 
 
-def _experiments() -> dict[str, Path]:
-    """Return the scripts of the paper's experiments by name, from the checkout that the command is run in."""
+def _experiments() -> tuple[Path, tuple[str, ...]]:
+    """Return the checkout that the command is run in, and the names of the paper's experiments there."""
     here = Path.cwd()
     for folder in (here, *here.parents):
         scripts = sorted((folder / "papers" / "hao2021").glob("[!_]*.py"))
         if scripts:
-            return {script.stem: script for script in scripts}
+            return folder, tuple(script.stem for script in scripts)
     raise FileNotFoundError(
         f"the paper's experiments are not part of the installed package, and {here} is not inside a checkout: "
         "run this inside a checkout of the repository"

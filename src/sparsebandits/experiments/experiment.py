@@ -207,7 +207,7 @@ class _Records:
         }
         self.content = {
             "configuration": {**store.shared, "policies": policies},
-            "notes": {**before.get("notes", {}), **experiment.notes},
+            "notes": _merged(before.get("notes", {}), experiment.notes),
             "runs": [*before.get("runs", []), self.run],
         }
         if experiment.trials * len(store.policies) > len(found):
@@ -218,6 +218,15 @@ class _Records:
         if ran:
             self.run |= {"seconds": perf_counter() - self.started, "ran": ran}
             self.store.note(self.content)
+
+
+def _merged(before: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both notes. What is told by policy, as what was tuned, may be of other policies in each run."""
+    merged = {**before, **notes}
+    for key in before.keys() & notes.keys():
+        if isinstance(before[key], Mapping) and isinstance(notes[key], Mapping):
+            merged[key] = {**before[key], **notes[key]}
+    return merged
 
 
 def _in_memory(experiment: Experiment, outcomes: Iterable[Done]) -> Result:

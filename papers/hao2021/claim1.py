@@ -1,0 +1,83 @@
+"""Claim 1 of Hao, Lattimore and Deng (2021): optimism has near-linear regret where data are poor; IDS does not.
+
+The illustrative example with d = 200, s = 2, ε = 0.5 and unit noise, over 1000 rounds: to try 398 uninformative actions
+one by one takes more rounds than there are, and an informative one, which costs about 1, tells about all of them.
+
+The sparse policies know the structure of the instance, as in figure 2, and so does the forecaster of
+online-to-confidence optimism. LinUCB has a Gaussian prior of the same moments. Both optimists are tuned too, over
+candidates that reach far below what their theory allows.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+import sparsebandits as sb
+from papers.hao2021._runs import SCALES, Report, Scale, run
+from papers.hao2021.figure2 import IDS, RANDOMISED, TS, informed_prior
+from sparsebandits.experiments.comparison import Result
+from sparsebandits.experiments.plan import Tuning
+from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.tables import Table
+
+DIMENSION, SPARSITY, EPSILON, INFORMATIVE = 200, 2, 0.5, 400
+OPTIMISM, OPTIMISM_TUNED = "online-to-confidence", "online-to-confidence, tuned"
+LINUCB = "LinUCB, tuned"
+RADII = (0.0003, 0.001, 0.003, 0.01, 0.1)
+WIDTHS = (0.25, 0.5, 1.0, 2.0, 3.0)
+
+
+def environment() -> sb.HardInstance:
+    """Return the illustrative example."""
+    return sb.HardInstance(DIMENSION, SPARSITY, EPSILON, n_informative=INFORMATIVE, noise_variance=1.0)
+
+
+def policies(scale: Scale) -> dict[str, PolicyMaker | Tuning]:
+    """Return IDS and TS, and the optimists as their theory has them and tuned."""
+    prior = informed_prior(DIMENSION, SPARSITY, EPSILON)
+    square = prior.slab_variance + prior.slab_mean**2
+    gaussian = sb.GaussianPrior(
+        prior.inclusion * square - (prior.inclusion * prior.slab_mean) ** 2, prior.inclusion * prior.slab_mean
+    )
+    bound = float(np.hypot(1.0, EPSILON))  # ‖θ*‖
+
+    def optimism(radius: float) -> PolicyMaker:
+        return sb.maker(sb.OnlineToConfidence, prior=prior, bound=bound, sparsity=SPARSITY, scale=radius)
+
+    def linucb(width: float) -> PolicyMaker:
+        return sb.maker(sb.LinUCB, prior=gaussian, width=width)
+
+    return {
+        IDS: sb.maker(sb.SparseIDS, prior=prior),
+        RANDOMISED: sb.maker(sb.SparseIDS, prior=prior, selection="randomised"),
+        TS: sb.maker(sb.SparseTS, prior=prior),
+        OPTIMISM: optimism(1.0),
+        OPTIMISM_TUNED: Tuning("scale", RADII, optimism, scale.tuning_trials, scale.horizon),
+        LINUCB: Tuning("width", WIDTHS, linucb, scale.tuning_trials, scale.horizon),
+    }
+
+
+def main(out: Path, size: str, workers: int) -> Report:
+    """Run what is missing below ``out``, draw the figure there, and return how fast each regret grows."""
+    scale = SCALES[size]
+    result = run(environment(), policies(scale), scale, out, "claim1", workers)
+    return Report(table(result), [*draw(result, out), out / "claim1.parquet"])
+
+
+def draw(result: Result, out: Path) -> list[Path]:
+    """Draw regret over rounds."""
+    files = [out / f"claim1.{suffix}" for suffix in ("png", "svg")]
+    for file in files:
+        result.plot(file, f"Illustrative example, d = {DIMENSION}, s = {SPARSITY}, ε = {EPSILON:g}, unit noise")
+    return files
+
+
+def table(result: Result) -> Table:
+    """Return final regret, its growth, and informative pulls."""
+    pulls = result.pulls_of(environment().informative)
+    growth = {row[0]: row[1:] for row in result.growth().rows}
+    rows = [
+        (name, regret, *growth[name], float(pulls[str(name)].mean()))
+        for name, _, regret, *_ in result.at([result.horizon]).rows
+    ]
+    return Table(("policy", "final regret", "exponent", "95% from", "to", "still growing", "informative pulls"), rows)

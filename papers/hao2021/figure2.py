@@ -1,0 +1,104 @@
+"""Figure 2 of Hao, Lattimore and Deng (2021): regret and pulls of informative actions on the illustrative example.
+
+d = 10, s = 2, noise variance 2, 200 trials, 10,000 draws; horizon and ε are not given: 1000 here, and a sweep of ε.
+Prior: either it knows the structure of the instance, that the last coefficient is −1 and one of the others ±ε, or it is
+symmetric and knows the number and the mean square of the coefficients. The paper does not say.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+import sparsebandits as sb
+from papers.hao2021._runs import NOISE_VARIANCE, SCALES, Report, run
+from sparsebandits.checks import FloatArray
+from sparsebandits.experiments.comparison import Result
+from sparsebandits.experiments.plots import pull_histograms, sweep
+from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.tables import Table
+
+DIMENSION, SPARSITY = 10, 2
+EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
+SHOWN = 0.5
+"""The ε whose histograms are drawn."""
+
+KNOWN_VARIANCE = 1e-4
+"""Of a coefficient that the prior knows."""
+
+IDS, RANDOMISED, TS = "sparse IDS", "sparse IDS, randomised", "sparse TS"
+SYMMETRIC = ", symmetric prior"
+
+
+def informed_prior(dimension: int, sparsity: int, epsilon: float) -> sb.SpikeSlab:
+    """Return the prior of who knows the structure of the illustrative example."""
+    inclusion = np.full(dimension, (sparsity - 1) / (dimension - 1))
+    mean, variance = np.zeros(dimension), np.full(dimension, epsilon**2)
+    inclusion[-1], mean[-1], variance[-1] = 1.0, -1.0, KNOWN_VARIANCE
+    return sb.SpikeSlab(inclusion, variance, mean)
+
+
+def policies(epsilon: float) -> dict[str, PolicyMaker]:
+    """Return IDS and TS under both priors."""
+    informed = informed_prior(DIMENSION, SPARSITY, epsilon)
+    mean_square = ((SPARSITY - 1) * epsilon**2 + 1.0) / SPARSITY
+    symmetric = sb.SpikeSlab(SPARSITY / DIMENSION, mean_square)
+    return {
+        IDS: sb.maker(sb.SparseIDS, prior=informed),
+        RANDOMISED: sb.maker(sb.SparseIDS, prior=informed, selection="randomised"),
+        TS: sb.maker(sb.SparseTS, prior=informed),
+        IDS + SYMMETRIC: sb.maker(sb.SparseIDS, prior=symmetric),
+        TS + SYMMETRIC: sb.maker(sb.SparseTS, prior=symmetric),
+    }
+
+
+def environment(epsilon: float) -> sb.HardInstance:
+    """Return the illustrative example."""
+    return sb.HardInstance(DIMENSION, SPARSITY, epsilon, noise_variance=NOISE_VARIANCE)
+
+
+def name_of(epsilon: float) -> str:
+    """Return the name of the results at this ε."""
+    return f"figure2-e{epsilon:g}"
+
+
+def main(out: Path, size: str, workers: int) -> Report:
+    """Run what is missing below ``out``, draw the figures there, and return regret and pulls of each policy."""
+    thin = SCALES[size].thinned(3)
+    results = {
+        epsilon: run(environment(epsilon), policies(epsilon), thin, out, name_of(epsilon), workers)
+        for epsilon in EPSILONS
+    }
+    return Report(table(results), [*draw(results, out), *(out / f"{name_of(epsilon)}.parquet" for epsilon in EPSILONS)])
+
+
+def draw(results: dict[float, Result], out: Path) -> list[Path]:
+    """Draw regret and informative pulls over ε, and the histogram at one ε."""
+    pulls = {epsilon: informative_pulls(result, epsilon) for epsilon, result in results.items()}
+    names = list(next(iter(results.values())).regret)
+    regret = {name: {epsilon: result.final(name) for epsilon, result in results.items()} for name in names}
+    informative = {name: {epsilon: counts[name] for epsilon, counts in pulls.items()} for name in names}
+    title = f"Illustrative example, d = {DIMENSION}, s = {SPARSITY}, noise variance {NOISE_VARIANCE:g}"
+    files = []
+    for suffix in ("png", "svg"):
+        paths = [out / f"figure2-{part}.{suffix}" for part in ("regret", "pulls", "histogram")]
+        sweep(regret, paths[0], "ε", title=title)
+        sweep(informative, paths[1], "ε", "informative pulls in a trial", title)
+        shown = {name: counts for name, counts in pulls[SHOWN].items() if SYMMETRIC not in name}
+        pull_histograms(shown, paths[2], f"{title}, ε = {SHOWN:g}", "pulls of informative actions in a trial")
+        files += paths
+    return files
+
+
+def informative_pulls(result: Result, epsilon: float) -> dict[str, FloatArray]:
+    """Return how often each policy played informative actions, one number a trial."""
+    return result.pulls_of(environment(epsilon).informative)
+
+
+def table(results: dict[float, Result]) -> Table:
+    """Return final regret and informative pulls by ε."""
+    rows = []
+    for epsilon, result in results.items():
+        pulls = informative_pulls(result, epsilon)
+        for name, _, *mean, trials in result.at([result.horizon]).rows:
+            rows.append((epsilon, name, *mean, float(pulls[str(name)].mean()), trials))
+    return Table(("ε", "policy", "final regret", "95% from", "to", "informative pulls", "trials"), rows)
