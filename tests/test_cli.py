@@ -60,35 +60,24 @@ def test_demo_as_json(tmp_path: Path) -> None:
     assert len(rows[0]) == 5
 
 
-def test_reproduce_figure_1(tmp_path: Path) -> None:
-    answer = run("reproduce", "figure1", "--json", "--out", str(tmp_path / "new"), cwd=ROOT / "docs")
-    assert answer.returncode == 0, answer.stderr
-    said = json.loads(answer.stdout)
-    rows = {(row["posterior"], row["coordinate"]): row for row in said["table"]}
-    paper, same_prior, point_mass = dict.fromkeys(row["posterior"] for row in said["table"])
-    for posterior in (paper, same_prior, point_mass):
-        for coordinate, truth in ((1, 3.0), (2, 2.0), (3, 0.0)):
-            assert rows[posterior, coordinate]["mean"] == pytest.approx(truth, abs=0.4)
-        assert all(rows[posterior, j]["P(included)"] < 0.5 for j in range(3, 11))
-    figures = [tmp_path / "new" / "figure1.png", tmp_path / "new" / "figure1.svg"]
-    assert said["figures"] == [str(figure) for figure in figures]
-    assert all(figure.stat().st_size > 10_000 for figure in figures)
-
-
-def test_reproduce_says_which_files_it_wrote(tmp_path: Path) -> None:
-    """And runs whatever stands in papers/hao2021 of the checkout around the directory that it is run in."""
+def test_reproduce_runs_what_stands_in_the_checkout(tmp_path: Path) -> None:
+    """Which is the one around the directory that the command is run in; tests/papers runs the true experiments."""
     paper = tmp_path / "papers" / "hao2021"
     paper.mkdir(parents=True)
     (paper / "table9.py").write_text(
+        "from types import SimpleNamespace\n"
         "from sparsebandits.tables import Table\n"
-        "def main(out):\n"
+        "def main(out, scale, workers):\n"
         "    (out / 'a.png').touch()\n"
-        "    return Table(('n',), [(7,)]), [out / 'a.png', out / 'b.svg']\n"
+        "    return SimpleNamespace(table=Table(('n',), [(f'{scale} {workers}',)]), files=[out / 'a.png'])\n"
     )
-    answer = run("reproduce", "table9", "--out", "new", cwd=paper)
+    answer = run("reproduce", "table9", "--out", "new", "--workers", "3", cwd=paper)
     assert answer.returncode == 0, answer.stderr
-    assert answer.stdout == "n\n7\n\nWritten: new/a.png, new/b.svg\n"
+    assert answer.stdout == "n\nfull 3\n\nWritten: new/a.png\n\n"
     assert (paper / "new" / "a.png").exists()
+    answer = run("reproduce", "table9", "--json", "--scale", "smoke", "--workers", "1", cwd=paper)
+    written = ["out/reproduce/smoke/a.png"]
+    assert json.loads(answer.stdout) == {"table9": {"table": [{"n": "smoke 1"}], "files": written}}
 
 
 def test_reproduce_outside_a_checkout(tmp_path: Path) -> None:
@@ -107,9 +96,10 @@ def test_reproduce_outside_a_checkout(tmp_path: Path) -> None:
         (["demo", "--trials", "many"], "Invalid value for '--trials'"),
         (["demo", "--out", os.devnull], "null"),
         (["dance"], "No such command 'dance'"),
-        (["reproduce", "figure99"], "what: expected one of 'figure1'"),
+        (["reproduce", "figure99"], "what: expected one of 'claim1', 'figure1'"),
         (["reproduce", "figure99"], "got 'figure99'"),
-        (["reproduce", "../hao2021/figure1"], "what: expected one of 'figure1'"),
+        (["reproduce", "../hao2021/figure1"], "what: expected one of 'claim1', 'figure1'"),
+        (["reproduce", "figure1", "--scale", "huge"], "scale: expected one of 'full', 'smoke', got 'huge'"),
         (["reproduce", "figure1", "--out", os.devnull], "null"),
     ],
 )

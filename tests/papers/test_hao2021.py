@@ -1,0 +1,97 @@
+"""The reproduction of the paper: its README says what the committed results say, and the whole of it runs."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from papers.hao2021 import _claims, figure2, figure3
+
+import sparsebandits as sb
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "papers" / "hao2021" / "README.md"
+COMMAND = str(Path(sys.executable).parent / "sparsebandits")
+
+
+def said() -> dict[str, str]:
+    """Return the tables that the README has between its marks."""
+    found = re.findall(r"<!-- (.+?) -->\n\n(.+?)\n\n<!-- end -->", README.read_text(), re.DOTALL)
+    return dict(found)
+
+
+@pytest.mark.parametrize("section", list(_claims.SECTIONS))
+def test_the_readme_has_what_the_committed_results_say(section: str) -> None:
+    assert said()[section] == _claims.SECTIONS[section](_claims.RESULTS)
+
+
+def test_the_results_are_of_the_size_of_the_paper() -> None:
+    for dimension, result in _claims.figure3_results(_claims.RESULTS).items():
+        assert result.horizon == 1000
+        trials = {name: len(curves) for name, curves in result.regret.items()}
+        assert trials.pop(figure3.PAPERS_OWN) >= 50
+        assert set(trials.values()) == {200}
+        assert result.about is not None
+        configuration = result.about["configuration"]
+        assert configuration["environment"]["dimension"] == dimension
+        assert not any(run["commit"].endswith("-dirty") for run in result.about["provenance"]["runs"])
+    for epsilon in figure2.EPSILONS:
+        result = sb.Result.load(_claims.RESULTS / f"{figure2.name_of(epsilon)}.parquet")
+        assert {len(curves) for curves in result.regret.values()} == {200}
+
+
+def test_what_is_committed_stays_small() -> None:
+    size = sum(path.stat().st_size for path in (ROOT / "papers").rglob("*") if path.is_file())
+    assert size < 15e6
+
+
+def test_verdicts_turn_with_the_results(tmp_path: Path) -> None:
+    """With the names of sparse IDS and LinTS exchanged, what held has to fail."""
+    for dimension, result in _claims.figure3_results(_claims.RESULTS).items():
+        other = {figure3.SPARSE_IDS: "LinTS", "LinTS": figure3.SPARSE_IDS}
+        swapped = {name: result.regret[other.get(name, name)] for name in result.regret}
+        replace(result, regret=swapped).write(tmp_path / f"figure3-d{dimension}.parquet")
+    pattern = r"\| LinTS \|.*\| (\w+) \|"
+    assert set(re.findall(pattern, _claims.lowest_regret(_claims.RESULTS))) == {_claims.HOLDS}
+    assert set(re.findall(pattern, _claims.lowest_regret(tmp_path))) == {_claims.FAILS}
+
+
+def test_a_verdict_needs_the_whole_interval() -> None:
+    assert _claims.Estimate(-2.0, -3.0, -1.0).below_zero() == _claims.HOLDS
+    assert _claims.Estimate(-2.0, -5.0, 1.0).below_zero() == _claims.OPEN
+    assert _claims.Estimate(2.0, 1.0, 3.0).below_zero() == _claims.FAILS
+    assert str(_claims.Estimate(-12.345, -20.0, 3.21)) == "−12.3 (−20.0 to 3.2)"
+    assert _claims.all_of([_claims.HOLDS, _claims.OPEN]) == _claims.OPEN
+
+
+def test_the_difference_is_paired() -> None:
+    """An unpaired interval would be as wide as the instances differ."""
+    rng = np.random.default_rng(0)
+    instance = 100.0 * rng.standard_normal(50)
+    one, other = instance + rng.standard_normal(50), instance + 2.0 + rng.standard_normal(50)
+    estimate = _claims.difference(one, other)
+    assert estimate.high - estimate.low < 2.0
+    assert estimate.below_zero() == _claims.HOLDS
+
+
+def test_reproduce_all_at_the_smallest_scale(tmp_path: Path) -> None:
+    """And again: nothing is run twice, and the numbers are the same."""
+    command = [COMMAND, "reproduce", "all", "--scale", "smoke", "--json", "--workers", "2", "--out", str(tmp_path)]
+    first = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, cwd=ROOT)
+    assert first.returncode == 0, first.stderr
+    told = json.loads(first.stdout)
+    assert list(told) == ["claim1", "figure1", "figure2", "figure3", "claims"]
+    assert list(told["claims"]) == list(_claims.SECTIONS)
+    for name in list(told)[:-1]:
+        assert told[name]["table"]
+        assert all(Path(file).stat().st_size > 1000 for file in told[name]["files"])
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").rglob("*.parquet")}
+    again = subprocess.run(
+        [*command[:2], "figure3", *command[3:]], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert json.loads(again.stdout)["figure3"] == told["figure3"]
+    assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").rglob("*.parquet")}
