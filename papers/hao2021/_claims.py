@@ -128,7 +128,7 @@ def early_and_late(results: Path) -> str:
     """Claim 3: ESTC beats the policies that ignore sparsity early, and loses late."""
     rows = []
     for d, result in figure3_results(results).items():
-        for name in ("ESTC", "ESTC, tuned"):
+        for name in figure3.ESTC:
             early = EARLY if result.horizon > EARLY else max(result.horizon // 10, 1)
             for at in (early, result.horizon):
                 differences = [

@@ -186,6 +186,17 @@ def test_a_policy_looks_the_same_in_all_panels(figures: list[Figure]) -> None:
     assert {text.get_text() for text in figure.legends[0].get_texts()} == {"A", "B (2 to 5 trials)", "C"}
 
 
+def test_a_policy_beyond_does_not_set_the_height(figures: list[Figure]) -> None:
+    low = np.array([[1.0, 2.0], [2.0, 3.0]])
+    panels = {"one": sb.Result({"A": low, "far": 100.0 * low}, {}), "two": sb.Result({"A": low}, {})}
+    plots.regret_panels(panels, "unused", beyond=("far",))
+    plots.regret_panels(panels, "unused")
+    heights = [[axes.get_ylim()[1] for axes in figure.axes] for figure in figures]
+    assert heights[0][0] == pytest.approx(1.1 * 2.5)
+    assert heights[1][0] > 250.0
+    assert heights[0][1] == heights[1][1]
+
+
 def test_bars_are_means_best_on_top_with_their_intervals(figures: list[Figure]) -> None:
     values = {"A": np.array([5.0, 6.0, 9.0]), "B": np.array([1.0, 2.0, 6.0])}
     plots.horizon_bars({10: values, 20: {name: 2 * value for name, value in values.items()}}, "unused")

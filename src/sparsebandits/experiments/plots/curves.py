@@ -1,6 +1,6 @@
 """Lines with 95% bands: regret over rounds, in one panel or several; differences; a parameter swept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import ceil
 from typing import Protocol
 
@@ -68,9 +68,16 @@ def regret_curves(
 
 @house_style()
 def regret_panels(
-    panels: Mapping[str, Curves], path: Target, title: str = "", y_label: str = "cumulative regret"
+    panels: Mapping[str, Curves],
+    path: Target,
+    title: str = "",
+    y_label: str = "cumulative regret",
+    beyond: Collection[str] = (),
 ) -> None:
-    """Draw panels side by side, each with its own heights, with one legend; a policy looks the same in all."""
+    """Draw panels side by side, each with its own heights, with one legend; a policy looks the same in all.
+
+    Curves of the policies ``beyond`` do not count for the heights, and may leave a panel at its top.
+    """
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel.regret))
     look = looks(names)
     labels = labelled({n: [len(p.regret[n]) for p in panels.values() if n in p.regret] for n in names})
@@ -83,6 +90,9 @@ def regret_panels(
     for axes, (name, panel) in zip(grid.flat, panels.items(), strict=False):
         _draw_curves(axes, panel.regret, panel.rounds, look)
         axes.set_title(plain(name, 36))
+        inside = [curves for policy, curves in panel.regret.items() if policy not in beyond]
+        if len(inside) < len(panel.regret) and inside:
+            axes.set_ylim(top=1.1 * max(float(curves.mean(axis=0).max()) for curves in inside))
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     for axes in grid[:, 0]:
