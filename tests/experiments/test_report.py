@@ -11,6 +11,7 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.experiments import report
+from sparsebandits.experiments.report import nested
 from sparsebandits.tables import formatted
 
 VOID = {"meta", "img"}
@@ -104,6 +105,15 @@ def test_a_page_that_stands_alone(names: list[str], trials: int, tmp_path: Path)
     for word in ("abc123", "width", "1.5", "gain <bits>", "<i>two</i> actions", "How to read this"):
         assert word in page.text
     assert not re.search(r"\bnan\b", page.text)
+
+
+def test_records_that_are_alike_are_one_table() -> None:
+    alike = nested([{"width": 1.0, "regret": 12.34567}, {"width": 2.0, "regret": None}])
+    assert alike.count("<table>") == 1
+    assert alike.count(">width<") == 1
+    assert ">12.35<" in alike
+    for unlike in ([{"a": 1}, {"b": 2}], [{"a": {"b": 1}}, {"a": {"b": 2}}], [{"a": 1}, 2]):
+        assert nested(unlike).startswith("<ul>")
 
 
 def test_the_same_result_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from sparsebandits.checks import shown
 from sparsebandits.experiments.comparison import Result
-from sparsebandits.experiments.description import canonical
 from sparsebandits.experiments.store import import_parquet
 from sparsebandits.storage import SaveFileError, write_atomically
 
@@ -40,7 +39,7 @@ def write(result: Result, path: str | os.PathLike[str]) -> None:
         "rounds": None if result.rounds is None else result.rounds.tolist(),
         "about": result.about,
     }
-    table = pa.table(columns).replace_schema_metadata({KEY: canonical(header)})
+    table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(header, ensure_ascii=False)})
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", write_statistics=False)
     write_atomically(Path(path), bytes(sink.getvalue()))

@@ -170,7 +170,7 @@ def table(content: Table, caption: str = "") -> str:
 
 
 def nested(value: Any) -> str:
-    """Return plain data as HTML: mappings as tables, lists of them as lists, all else as text."""
+    """Return plain data as HTML: mappings as tables, lists of like ones as one table, all else as text."""
     if isinstance(value, Mapping):
         if not value:
             return "none"
@@ -179,6 +179,8 @@ def nested(value: Any) -> str:
         )
         return f"<table><tbody>{rows}</tbody></table>"
     if isinstance(value, list | tuple):
+        if len(value) > 1 and _alike(value):
+            return table(Table(tuple(value[0]), [tuple(item.values()) for item in value]))
         if any(isinstance(item, Mapping | list | tuple) for item in value):
             return "<ul>" + "".join(f"<li>{nested(item)}</li>" for item in value) + "</ul>"
         return ", ".join(nested(item) for item in value) or "none"
@@ -187,6 +189,13 @@ def nested(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return text(value)
+
+
+def _alike(items: Sequence[Any]) -> bool:
+    """Return whether all are mappings of the same names to numbers and words."""
+    if not all(isinstance(item, Mapping) and list(item) == list(items[0]) for item in items):
+        return False
+    return all(isinstance(cell, str | int | float | None) for item in items for cell in item.values())
 
 
 def summary(result: Result) -> str:
