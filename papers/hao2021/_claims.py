@@ -8,9 +8,9 @@ is open if the interval has zero in it.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -198,10 +198,15 @@ def times(results: Path) -> str:
         langevin = seconds.get(figure3.PAPERS_OWN, 0.0)
         others = sum(seconds.values()) - langevin + provenance["seconds of tuning"]
         total += others + langevin
-        tuned = ", ".join(f"{who}: {one['setting']} {one['best']}" for who, one in provenance["notes"]["tuned"].items())
+        tuned = ", ".join(_tuned(who, one) for who, one in provenance["notes"]["tuned"].items())
         rows.append((name, duration(others), duration(langevin) if langevin else "", tuned))
     rows.append(("**all**", f"**{duration(total)}**", "", ""))
     return markdown(("experiment", "time of one process, tuning included", "of which Langevin, apart", "tuned"), rows)
+
+
+def _tuned(who: str, choice: Mapping[str, Any]) -> str:
+    edge = ", at the edge" if choice["at_edge"] else ""
+    return f"{who.removesuffix(', tuned')}: {choice['setting']} {choice['best']}{edge}"
 
 
 def share(one: FloatArray, other: FloatArray) -> Estimate:
