@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sparsebandits.checks import FloatArray, IntArray
-from sparsebandits.posteriors.inline_random import COMPILED
+from sparsebandits.compiled import COMPILED
 
 WIDTH = 128
 """Actions in a panel."""

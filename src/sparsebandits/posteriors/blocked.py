@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sparsebandits.posteriors.inline_random import COMPILED, happens, normal
+from sparsebandits.compiled import COMPILED
+from sparsebandits.posteriors.inline_random import happens, normal
 
 
 @njit(**COMPILED)

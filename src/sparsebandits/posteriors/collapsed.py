@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sparsebandits.posteriors.inline_random import COMPILED, binomial, happens, normal, uniform
+from sparsebandits.compiled import COMPILED
+from sparsebandits.posteriors.inline_random import binomial, happens, normal, uniform
 
 
 @njit(**COMPILED)

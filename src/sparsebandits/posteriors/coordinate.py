@@ -18,7 +18,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import erfcx
 
-from sparsebandits.posteriors.inline_random import COMPILED, happens, normal, uniform
+from sparsebandits.compiled import COMPILED
+from sparsebandits.posteriors.inline_random import happens, normal, uniform
 
 POINT_MASS, GAUSSIAN, LAPLACE = 0, 1, 2
 ROOT_HALF = math.sqrt(0.5)

@@ -12,9 +12,9 @@ from numba import njit
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-RandomState = NDArray[np.uint64]
+from sparsebandits.compiled import COMPILED
 
-COMPILED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}}
+RandomState = NDArray[np.uint64]
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -21,11 +21,12 @@ from numba import njit
 from numpy.random import Generator
 
 from sparsebandits.checks import FloatArray, check_count, check_number, check_positive, frozen, shown
+from sparsebandits.compiled import COMPILED
 from sparsebandits.evidence import Evidence
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
-from sparsebandits.posteriors.inline_random import COMPILED, GOLDEN, RandomState, mixed, normal, random_state
+from sparsebandits.posteriors.inline_random import GOLDEN, RandomState, mixed, normal, random_state
 from sparsebandits.priors import BetaInclusion, InverseGammaNoise, LaplaceSpike, SpikeSlab
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 

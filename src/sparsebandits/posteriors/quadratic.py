@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sparsebandits.posteriors.inline_random import COMPILED
+from sparsebandits.compiled import COMPILED
 
 
 @njit(**COMPILED)
