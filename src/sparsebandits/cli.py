@@ -201,7 +201,7 @@ def bounds(
     if plot is not None:
         from sparsebandits.experiments.plots import bound_curves
 
-        bound_curves(regret_bounds_over(found), plot, horizon, str(found.problem))
+        bound_curves(regret_bounds_over(found), plot, horizon, str(found.problem).split(", ", 1)[1])
     if as_json:
         typer.echo(json.dumps({**found.to_dict(), "figure": None if plot is None else str(plot)}, indent=2))
         return

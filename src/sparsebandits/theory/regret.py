@@ -104,7 +104,7 @@ class Problem:
         known = "C_min not given" if self.c_min is None else f"C_min = {formatted(self.c_min)}"
         return (
             f"n = {self.horizon}, d = {self.dimension}, s = {self.sparsity}, {many}, {known}, "
-            f"noise variance {formatted(self.noise_variance)}, R_max = {formatted(self.bound)}"
+            f"σ² = {formatted(self.noise_variance)}, R_max = {formatted(self.bound)}"
         )
 
 
