@@ -114,7 +114,7 @@ def test_the_entropy_is_least_over_nets(n: int, noise: float) -> None:
 
 
 def test_the_covering_constant_covers() -> None:
-    """Supports times points of a net of an s-dimensional ball; a constant of 2e would not do at ε = 1."""
+    """Supports times points of a net of an s-dimensional ball; a constant of 2 would not do."""
     cases = [(d, s, e) for d in range(1, 40) for s in range(1, d + 1) for e in (1.0, 0.3, 0.01)]
     for d, s, width in cases:
         points = math.log(math.comb(d, s)) + s * math.log(1 + 2 / width)

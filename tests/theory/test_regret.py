@@ -3,6 +3,7 @@
 import json
 import math
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -186,6 +187,11 @@ def test_large_numbers_have_answers() -> None:
     bounds = regret_bound(10**49, 10**49, 10**49, 10**4000, 1e-49, 1e49, 1e49)
     assert all(math.isfinite(row.value) for row in bounds.rows)
     str(bounds)
+
+
+def test_the_page_shows_what_is_printed() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "theory.md").read_text(encoding="utf-8")
+    assert str(regret_bound(1000, 200, 2, 1000, 1.0, bound=1.0)) in page
 
 
 def test_over_horizons() -> None:

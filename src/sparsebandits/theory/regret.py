@@ -50,6 +50,8 @@ LEADING = "of the source, leading term"
 UNMET = "of the source, but not met"
 RATE = "rate, no constant"
 
+MEMORY = "The constants of HLW 2020 are quoted from memory, not compared with the print."
+
 
 @dataclass(frozen=True)
 class RegretBound:
@@ -300,7 +302,7 @@ def _of_others(problem: Problem) -> list[RegretBound]:
     if c_min is not None:
         least = min(math.cbrt(s) * two_thirds / math.cbrt(c_min), math.sqrt(d) * math.sqrt(n))
         value = sigma * math.exp(-4.0) / 4.0 * least
-        rows.append(RegretBound("HLW 2020, Thm 3.3", "any policy", "C_min > 0", LOWER, "minimax", value, GIVEN))
+        rows.append(RegretBound("HLW 2020, Thm 3.3", "any policy", "C_min > 0", LOWER, "minimax", value, GIVEN, MEMORY))
     return rows
 
 
