@@ -180,6 +180,64 @@ def reproduce(
         typer.echo(json.dumps({**said, **({"claims": claims} if claims else {})}, indent=2))
 
 
+@app.command()
+def bounds(
+    horizon: Annotated[int, typer.Option(help="Rounds n.")],
+    dimension: Annotated[int, typer.Option(help="Features d of an action.")],
+    sparsity: Annotated[int, typer.Option(help="Features s that matter.")],
+    actions: Annotated[int | None, typer.Option(help="Actions K; left out, a set without end.")] = None,
+    c_min: Annotated[float | None, typer.Option(help="C_min of the actions, as the command design prints it.")] = None,
+    noise_variance: Annotated[float, typer.Option(help="Variance of a reward around its mean.")] = 1.0,
+    bound: Annotated[float | None, typer.Option(help="R_max, the largest mean reward; by default √s.")] = None,
+    constant: Annotated[float | None, typer.Option(help="C in the entropy, open in the paper; by default 3e.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="File for a figure of the bounds over n.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print bounds and regime as JSON.")] = False,
+) -> None:
+    """Bounds on regret: Theorem 1 and Table 1 of the paper at these numbers, and the regime of Table 2."""
+    from sparsebandits.theory import COVERING_CONSTANT, regret_bound, regret_bounds_over
+
+    c = COVERING_CONSTANT if constant is None else constant
+    found = regret_bound(horizon, dimension, sparsity, actions, c_min, noise_variance, bound, c)
+    if plot is not None:
+        from sparsebandits.experiments.plots import bound_curves
+
+        bound_curves(regret_bounds_over(found), plot, horizon, str(found.problem).split(", ", 1)[1])
+    if as_json:
+        typer.echo(json.dumps({**found.to_dict(), "figure": None if plot is None else str(plot)}, indent=2))
+        return
+    typer.echo(str(found))
+    if plot is not None:
+        typer.echo(f"\nThe bounds over n are in {plot}")
+
+
+@app.command()
+def design(
+    file: Annotated[Path, typer.Argument(help="Actions as CSV or Parquet: one row an action, one column a feature.")],
+    show: Annotated[int, typer.Option(min=0, help="Actions of the distribution to print.")] = 10,
+    out: Annotated[Path | None, typer.Option(help="CSV file for the weights of all actions.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """C_min of a set of actions with its certificate, and the distribution that explores it best."""
+    from threadpoolctl import threadpool_limits
+
+    from sparsebandits.policies.action_file import read_actions
+    from sparsebandits.policies.exploration import Exploration
+
+    actions = read_actions(file)
+    with threadpool_limits(limits=1, user_api="blas"):  # threads that wait for a busy core took minutes
+        found = Exploration.of(actions)
+    if out is not None:
+        from sparsebandits.storage import write_atomically
+
+        write_atomically(out, found.to_csv().encode())
+    if as_json:
+        typer.echo(json.dumps({**found.to_dict(), "weights_file": None if out is None else str(out)}, indent=2))
+        return
+    typer.echo(found.report(show))
+    if out is not None:
+        typer.echo(f"\nAll weights are in {out}")
+
+
 def _experiments() -> tuple[Path, tuple[str, ...]]:
     """Return the checkout that the command is run in, and the names of the paper's experiments there."""
     here = Path.cwd()

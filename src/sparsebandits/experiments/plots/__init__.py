@@ -1,10 +1,12 @@
 """Figures in one style: told apart by colour-blind readers (Okabe and Ito 2008) and in black and white."""
 
 from sparsebandits.experiments.plots.bars import horizon_bars, pull_histograms
+from sparsebandits.experiments.plots.bounds import bound_curves
 from sparsebandits.experiments.plots.curves import difference_curves, regret_curves, regret_panels, sweep
 from sparsebandits.experiments.plots.posteriors import histograms, zero_centred_bins
 
 __all__ = [
+    "bound_curves",
     "difference_curves",
     "histograms",
     "horizon_bars",

@@ -1,0 +1,191 @@
+"""The parts of Theorem 1 of Hao, Lattimore and Deng (2021): entropy, information ratios, and Lemma 1, as numbers.
+
+Lemma 1 bounds the Bayesian regret of IDS through a bound Ψ_{*,λ} on its information ratio and I = I(x*; F_{n+1}):
+
+    BR(n) ≤ inf_{λ≥2} 2^(1−2/λ) (Ψ_{*,λ} I)^(1/λ) n^(1−1/λ).
+
+The paper has I ≤ Δ = min(log K, 2s log(C d √n / s)), Ψ_{*,2} ≤ d/2 and, where optimal actions are s-sparse,
+Ψ_{*,3} ≤ s² / (4 C_min). These are "as printed", for noise of variance 1 and whatever R_max. Both ratios are too small
+(``docs/paper.md``). What the paper's proofs do give for |⟨a, θ⟩| ≤ R_max and noise variance σ², with κ = R_max² + σ²:
+
+**Ψ_{*,2} ≤ 2κd.** A reward is √κ-sub-Gaussian, so I_t(x*; Y_a) ≥ v_t(a) / 2κ (the print has 2v_t(a) / κ), and the
+regret of Thompson sampling, squared, is at most d Σ π(a) v_t(a) by the paper's trace argument.
+
+**Ψ_{*,3} ≤ 27 R_max κ s² / C_min.** Let D = E_t‖E_t[θ | x*] − E_t[θ]‖² and play π = (1 − γ) TS + γμ, with μ the
+exploration distribution. It learns at least γ C_min D / 2κ. It regrets at most s√D + 2 R_max γ, as the paper's steps
+have it (s√D is for Thompson sampling). So
+
+    Ψ_{t,3}(π) ≤ (s√D + 2 R_max γ)³ · 2κ / (γ C_min D).
+
+With γ = s√D / (4 R_max) that is (27/4) · 2 R_max s² · 2κ / C_min = 27 R_max κ s² / C_min, whatever D. If this γ is more
+than 1, then s²D > 16 R_max², and γ = 1 gives (2 R_max)³ · 2κ / (C_min D) < R_max κ s² / C_min. (With the inequality as
+printed the same steps give 27 R_max κ s² / (4 C_min), so the print is too small at the last step too.)
+
+**Sharpened: 27 R_max κ s / C_min.** The step (a'x)² ≤ s²‖x‖² is for s-sparse a with ‖a‖_∞ ≤ 1. Such an a has ‖a‖² ≤ s,
+so Cauchy and Schwarz give s where the paper has s². Nothing else changes.
+
+**The entropy** is, from the proof, I ≤ s log(C d / (s ε)) + n s ε² / (2σ²) for a net of any width ε ≤ 1, with I ≤ log K
+beside it. It is least at ε = σ / √n, where it is s log(C d √n / (s σ)) + s/2; for σ = 1 the print rounds it up.
+
+**C** is "some absolute constant" in the paper. Supports number (d choose s) ≤ (ed / s)^s, and a ball of s dimensions
+has a net of (1 + 2/ε)^s ≤ (3/ε)^s points: C = 3e will do. It is the default, and an argument.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from scipy.optimize import minimize_scalar
+
+from sparsebandits.checks import check_number, shown
+
+COVERING_CONSTANT = 3.0 * math.e
+"""A value of C for which the metric entropy of the s-sparse unit ball is at most s log(Cd / (sε)), ε ≤ 1."""
+
+MOST_EXPONENT = 100.0
+"""Largest λ at which a function of λ is tried: beyond, the bound of Lemma 1 differs little from 2n."""
+
+MOST_ITERATES = 10_000
+"""Steps towards a crossover, at most; a dozen are usual."""
+
+GRID = 200
+"""Places at which a function of λ is tried before the best one is refined."""
+
+
+def entropy_as_printed(
+    horizon: float, dimension: float, sparsity: float, n_actions: int | None, constant: float = COVERING_CONSTANT
+) -> float:
+    """Return Δ = min(log K, 2s log(C d √n / s)); K = None is a set without end.
+
+    >>> round(entropy_as_printed(1000, 100, 10, n_actions=200), 4), round(math.log(200), 4)
+    (5.2983, 5.2983)
+    """
+    metric = 2.0 * sparsity * (math.log(constant * dimension / sparsity) + 0.5 * math.log(horizon))
+    return metric if n_actions is None else min(math.log(n_actions), metric)
+
+
+def entropy(
+    horizon: float,
+    dimension: float,
+    sparsity: float,
+    n_actions: int | None,
+    noise_variance: float = 1.0,
+    constant: float = COVERING_CONSTANT,
+) -> float:
+    """Return what the proof gives for noise variance σ²: the least over ε ≤ 1 of s log(Cd / (sε)) + nsε² / 2σ².
+
+    >>> round(entropy(1000, 100, 10, None), 1), round(entropy_as_printed(1000, 100, 10, None), 1)
+    (83.6, 157.1)
+    """
+    square = min(1.0, noise_variance / horizon)  # ε²
+    net = math.log(constant * dimension / sparsity) - 0.5 * math.log(square)
+    metric = sparsity * (net + 0.5 * horizon * square / noise_variance)
+    return metric if n_actions is None else min(math.log(n_actions), metric)
+
+
+class Ratios(NamedTuple):
+    """Bounds on the information ratios Ψ_{*,2} and, where C_min is known and optimal actions are sparse, Ψ_{*,3}."""
+
+    second: float
+    third: float | None
+
+
+def ratios_as_printed(dimension: float, sparsity: float, c_min: float | None) -> Ratios:
+    """Return d/2 and s² / (4 C_min)."""
+    return Ratios(0.5 * dimension, None if c_min is None else 0.25 * sparsity * sparsity / c_min)
+
+
+def ratios(
+    dimension: float,
+    sparsity: float,
+    c_min: float | None,
+    noise_variance: float = 1.0,
+    bound: float = 1.0,
+    sharpened: bool = False,
+) -> Ratios:
+    """Return 2κd and 27 R_max κ s² / C_min, or s for s² if ``sharpened``; ``bound`` is R_max.
+
+    >>> ratios(100, 10, c_min=1.0)
+    Ratios(second=400.0, third=5400.0)
+    """
+    kappa = bound * bound + noise_variance
+    if c_min is None:
+        return Ratios(2.0 * kappa * dimension, None)
+    power = sparsity if sharpened else sparsity * sparsity
+    return Ratios(2.0 * kappa * dimension, 27.0 * bound * kappa * power / c_min)
+
+
+def generic_bound(horizon: float, information: float, exponent: float, ratio: float) -> float:
+    """Return 2^(1−2/λ) (Ψ_{*,λ} I)^(1/λ) n^(1−1/λ) of Lemma 1, where ``exponent`` is λ and ``ratio`` is Ψ_{*,λ}.
+
+    >>> round(generic_bound(100, information=2.0, exponent=2.0, ratio=8.0), 6)
+    40.0
+    """
+    lam = check_number("exponent", exponent)
+    if lam < 2.0:
+        raise ValueError(f"exponent: expected a number of at least 2, got {shown(exponent)}")
+    for name, value in (("horizon", horizon), ("information", information), ("ratio", ratio)):
+        if not value >= 0.0:
+            raise ValueError(f"{name}: expected a number of at least zero, got {shown(value)}")
+    root = math.pow(ratio, 1.0 / lam) * math.pow(information, 1.0 / lam)
+    return math.pow(2.0, 1.0 - 2.0 / lam) * root * math.pow(horizon, 1.0 - 1.0 / lam)
+
+
+class GenericBound(NamedTuple):
+    """The least bound of Lemma 1 that was found, and the λ that it is at."""
+
+    value: float
+    exponent: float
+
+
+def least_generic_bound(
+    horizon: float, information: float, ratio: Mapping[float, float] | Callable[[float], float]
+) -> GenericBound:
+    """Return the infimum of Lemma 1 over the λ of a mapping, or over 2 ≤ λ ≤ 100 for a function λ ↦ Ψ_{*,λ}.
+
+    A function is tried on a grid in 1/λ, and the best place refined. Every λ gives a bound that holds, so what is
+    returned holds, even if a function has a lower point between two places of the grid.
+
+    >>> value, exponent = least_generic_bound(1000, 5.0, {2: 50.0, 3: 25.0})
+    >>> round(value, 6), exponent
+    (500.0, 2)
+    """
+    if isinstance(ratio, Mapping):
+        if not ratio:
+            raise ValueError("ratio: expected at least one exponent, got an empty mapping")
+        return min(GenericBound(generic_bound(horizon, information, lam, psi), lam) for lam, psi in ratio.items())
+
+    def at(inverse: float) -> float:
+        return generic_bound(horizon, information, 1.0 / inverse, ratio(1.0 / inverse))
+
+    low, high = 1.0 / MOST_EXPONENT, 0.5
+    places = [low + (high - low) * i / (GRID - 1) for i in range(GRID - 1)] + [high]
+    best = min(range(GRID), key=lambda i: at(places[i]))
+    around = (places[max(best - 1, 0)], places[min(best + 1, GRID - 1)])
+    refined = float(minimize_scalar(at, bounds=around, method="bounded").x)
+    inverse = min(places[best], refined, key=at)
+    return GenericBound(at(inverse), 1.0 / inverse)
+
+
+def crossover(psi: Ratios, information: Callable[[float], float]) -> float | None:
+    """Return the largest n ≥ 1 at which the terms of λ = 2 and 3 are equal, or None if there is none.
+
+    The terms are equal where n = Ψ_{*,2}³ I(n) / (4 Ψ_{*,3}²): a fixed point of a map that increases with n, since I
+    does. From above, its iterates fall to the largest one. For ratios as printed, n = C_min² d³ Δ(n) / (2s⁴).
+
+    >>> round(crossover(ratios_as_printed(100, 10, 1.0), lambda n: 2.0), 6)
+    100.0
+    """
+    if psi.third is None:
+        return None
+    factor = math.exp(3.0 * math.log(psi.second) - 2.0 * math.log(psi.third) - math.log(4.0))
+    n = 1.0
+    while factor * information(n) > n:
+        n *= 2.0
+    for _ in range(MOST_ITERATES):
+        n, above = factor * information(n), n
+        if n < 1.0:
+            return None
+        if n >= above * (1.0 - 1e-14):
+            break
+    return n

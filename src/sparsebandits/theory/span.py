@@ -1,0 +1,63 @@
+"""What a set of actions cannot tell: directions of θ on which no reward depends.
+
+If every action is orthogonal to x, rewards under θ and θ + x are the same and C_min(𝒜) is 0. In terms of features, that
+is a column which is a linear combination of others. The pivoted QR factorisation AP = Q[R₁₁ R₁₂] finds r columns that
+are independent, and each other column in terms of them: the columns of R₁₁⁻¹R₁₂.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+from sparsebandits.checks import FloatArray, IntArray, check_matrix, frozen
+from sparsebandits.theory.design import exploratory_design
+
+NEGLIGIBLE = 1e-9
+"""Coefficients below this share of the largest one are rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """A feature whose effect no action tells apart: its column is Σ coefficients · columns of other features.
+
+    Attributes
+    ----------
+    feature : column of the actions
+    others : columns that it is a combination of; none if it is zero in all actions
+    coefficients : of these columns
+    """
+
+    feature: int
+    others: IntArray
+    coefficients: FloatArray
+
+    def direction(self, dimension: int) -> FloatArray:
+        """Return x with ⟨a, x⟩ = 0 for all actions: 1 at the feature, minus the coefficients at the others."""
+        x = np.zeros(dimension)
+        x[self.feature] = 1.0
+        x[self.others] = -self.coefficients
+        return x
+
+
+def unseen_features(actions: object) -> tuple[Unseen, ...]:
+    """Return the features that are combinations of others, in the order of their columns; none if the actions span.
+
+    >>> [(one.feature, one.others.tolist(), one.coefficients.round(6).tolist())
+    ...  for one in unseen_features([[1.0, 0.0, 2.0], [0.0, 0.0, 4.0], [3.0, 0.0, 1.0], [0.0, 0.0, 1.0]])]
+    [(1, [], [])]
+    """
+    features = check_matrix("actions", actions)
+    rank, dimension = exploratory_design(features).rank, features.shape[1]
+    if rank == dimension:
+        return ()
+    factor, order = qr(np.linalg.qr(features, mode="r"), mode="r", pivoting=True)
+    independent, dependent = order[:rank], order[rank:]
+    table = solve_triangular(factor[:rank, :rank], factor[:rank, rank:]) if rank else np.empty((0, dimension))
+    found = []
+    for column, coefficients in zip(dependent.tolist(), table.T, strict=True):
+        kept = np.abs(coefficients) > NEGLIGIBLE * max(1.0, float(np.abs(coefficients).max(initial=0.0)))
+        others = np.flatnonzero(kept)
+        by_column = others[np.argsort(independent[others])]
+        found.append(Unseen(column, frozen(independent[by_column]), frozen(coefficients[by_column].copy())))
+    return tuple(sorted(found, key=lambda one: one.feature))
