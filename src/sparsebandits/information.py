@@ -116,13 +116,11 @@ class SparseMeans:
         self.support, self.probability = optima.support[alive], probability[alive]
         self.mean: FloatArray = np.bincount(grouped.columns, sums, optima.theta.shape[1]).astype(np.float64, copy=False)
         self._all, self._alive, self._grouped, self._prepared = probability, alive, grouped, optima.actions
-        self._means = sums / np.repeat(np.where(alive, probability, 1.0), np.diff(grouped.starts))
+        self._means = sums / np.where(alive, probability, 1.0)[grouped.rows]
 
     def matrix(self) -> FloatArray:
         """Return E[θ | x* = g], shape ``(G, d)``."""
-        shape = len(self._all), len(self.mean)
-        rows = csr_array((self._means, self._grouped.columns, self._grouped.starts), shape=shape)
-        return np.asarray(rows.toarray()[self._alive])
+        return self._grouped.dense(self._means)[self._alive]
 
     def variances(self, predictions: FloatArray) -> FloatArray:
         """Return Σ_g P(g) ⟨a, E[θ | x* = g] − E θ⟩² of each action, whose ``predictions`` are ⟨a, E θ⟩."""

@@ -12,6 +12,7 @@ Zeros: an action with zero regret is chosen outright (of several, the most infor
 information and with regret has ratio +∞; if no action is informative, the one with the smallest regret is chosen.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,7 +88,7 @@ def minimise_over_distributions(regret: object, gain: object, exponent: float = 
 
 
 def _checked(regret: object, gain: object, exponent: float) -> tuple[FloatArray, FloatArray, float]:
-    delta, v = (check_array(name, values, 1, largest=np.inf) for name, values in (("regret", regret), ("gain", gain)))
+    delta, v = _vector("regret", regret), _vector("gain", gain)
     if len(delta) == 0 or len(delta) != len(v):
         raise ValueError(f"gain: expected one number an action, like regret ({len(delta)}), got {len(v)}")
     for name, values in (("regret", delta), ("gain", v)):
@@ -97,6 +98,14 @@ def _checked(regret: object, gain: object, exponent: float) -> tuple[FloatArray,
     if power < 2:
         raise ValueError(f"exponent: expected a number of at least 2, got {exponent!r}")
     return delta, v, power
+
+
+def _vector(name: str, values: object) -> FloatArray:
+    """Require a vector without NaN; one of this package's own is looked through no more than once."""
+    own = type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 1 and len(values) > 0
+    if own and values.min() >= 0:  # type: ignore[attr-defined]  # which a NaN is not
+        return values  # type: ignore[return-value]
+    return check_array(name, values, 1, largest=np.inf)
 
 
 def _zero_case(delta: FloatArray, v: FloatArray) -> Minimiser | None:
@@ -134,4 +143,8 @@ def _log_ratios(delta: FloatArray, v: FloatArray, power: float) -> FloatArray:
 
 
 def _ratio(delta: float, v: float, power: float) -> float:
-    return float(ratios(np.array([delta]), np.array([v]), power)[0])
+    """Return Ψ_λ at positive regret."""
+    try:
+        return delta**power / v if v > 0 else math.inf
+    except OverflowError:
+        return math.inf

@@ -195,6 +195,14 @@ class Grouped:
     def __init__(self, rows: Rows, order: IntArray, group_starts: IntArray, dimension: int) -> None:
         self._dimension = dimension
         self.starts, self.columns, *self._layout = pattern_of_groups(rows, order, group_starts, dimension)
+        self.rows = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))  # the group of each entry
+        self._places = self.rows * dimension + self.columns
+
+    def dense(self, values: FloatArray) -> FloatArray:
+        """Return rows with these values as a matrix, shape ``(G, d)``."""
+        matrix = np.zeros((len(self.starts) - 1) * self._dimension)
+        matrix[self._places] = values
+        return matrix.reshape(-1, self._dimension)
 
     def sums(self, weights: FloatArray) -> FloatArray:
         """Return Σ w θ over each group, for weights in ``order``, as values of rows with ``starts`` and ``columns``."""
@@ -212,7 +220,7 @@ class Grouped:
             with np.errstate(over="ignore"):
                 rows = Rows(self.starts, self.columns, values.astype(np.float32))
                 found = weighted_squares(rows, weights.astype(np.float32), centre.astype(np.float32), panels.single)
-            squares = np.bincount(self.columns, np.repeat(weights, np.diff(self.starts)) * values**2, self._dimension)
+            squares = np.bincount(self.columns, weights[self.rows] * values**2, self._dimension)
             size = centre * centre + squared_terms(squares, panels.single, len(centre))
             if ((found > np.maximum(SINGLE_SHOWS * size, SINGLE_LEAST)) & (found < np.inf)).all():
                 return np.asarray(found)
