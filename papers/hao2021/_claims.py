@@ -3,8 +3,8 @@
 ``python -m papers.hao2021._claims`` prints the tables from the committed results, and ``sparsebandits reproduce all``
 from its own; a test compares the former with the README.
 
-A statement that a difference is below zero holds if its whole 95% interval is, fails if the interval is above zero, and
-is open if the interval has zero in it.
+A statement that a number is below a limit holds if its whole 95% interval is, fails if the interval is above it, and is
+open if the limit is inside.
 """
 
 import sys
@@ -17,15 +17,14 @@ import numpy as np
 from papers.hao2021 import claim1, figure1, figure2, figure3
 from sparsebandits.checks import FloatArray
 from sparsebandits.experiments.comparison import Result
-from sparsebandits.experiments.growth import growth_exponent
 from sparsebandits.experiments.intervals import mean_interval, statistic_interval
 from sparsebandits.experiments.pairing import paired
 from sparsebandits.experiments.progress import duration
 
 RESULTS = Path(__file__).parent / "results"
 HOLDS, FAILS, OPEN = "holds", "FAILS", "open"
-NEAR = 0.1
-"""How near a posterior mean has to be to the truth, with its interval."""
+NEAR = 0.2
+"""How near posterior means have to be to the truth, on average; least squares that knows the pattern has about 0.1."""
 
 MOSTLY = 0.9
 """The share of data sets in which the pattern has to be found."""
@@ -48,12 +47,14 @@ class Estimate(NamedTuple):
 
     def __str__(self) -> str:
         digits = 0 if abs(self.value) >= 100 else 1 if abs(self.value) >= 10 else 2
-        value, low, high = (f"{number:.{digits}f}".replace("-", "−") for number in self)
+        while digits < 4 and any(number != 0 and float(f"{number:.{digits}f}") == 0 for number in self[1:]):
+            digits += 1  # so that it is seen on which side of zero an end is
+        value, low, high = (f"{round(number, digits) + 0.0:.{digits}f}".replace("-", "−") for number in self)
         return f"{value} ({low} to {high})"
 
-    def below_zero(self) -> str:
-        """Return the verdict on the statement that this is below zero."""
-        return HOLDS if self.high < 0 else FAILS if self.low > 0 else OPEN
+    def below(self, limit: float) -> str:
+        """Return the verdict on the statement that this is below the limit."""
+        return HOLDS if self.high < limit else FAILS if self.low > limit else OPEN
 
 
 def mean_of(values: FloatArray) -> Estimate:
@@ -83,28 +84,30 @@ def all_of(verdicts: Sequence[str]) -> str:
 def posteriors_are_near(results: Path) -> str:
     """Claim 1: figure 1's posterior means are near the truth, and the pattern is found."""
     rows = []
-    for posterior, what, truth, *numbers, count in figure1.table(results / "figure1.csv").rows:
+    for posterior, what, *numbers, count in figure1.table(results / figure1.FILE).rows:
         estimate = Estimate(*(float(number) for number in numbers))  # type: ignore[arg-type]
         if what == figure1.PATTERN:
-            verdict = HOLDS if estimate.low >= MOSTLY else FAILS if estimate.high < MOSTLY else OPEN
+            verdict = Estimate(*(-number for number in (estimate.value, estimate.high, estimate.low))).below(-MOSTLY)
+            claimed = f"above {MOSTLY:g}"
         else:
-            apart = max(abs(estimate.low - float(truth)), abs(estimate.high - float(truth)))  # type: ignore[arg-type]
-            verdict = HOLDS if apart <= NEAR else FAILS
-        rows.append((posterior, what, f"{truth:g}", estimate, count, verdict))
-    return markdown(("posterior", "what", "truth", "found", "data sets", "verdict"), rows)
+            verdict, claimed = estimate.below(NEAR), f"below {NEAR:g}"
+        rows.append((posterior, what, estimate, count, claimed, verdict))
+    return markdown(("posterior", "what", "found", "data sets", "asked", "verdict"), rows)
 
 
 def lowest_regret(results: Path) -> str:
-    """Claim 2: sparse IDS has the lowest regret of all."""
-    rows: list[tuple[object, ...]] = []
+    """Claim 2: sparse IDS has the lowest regret of all, each compared on the trials that both have played."""
+    rows = []
     for d, result in figure3_results(results).items():
-        best = result.final(figure3.SPARSE_IDS)
-        rows.append((d, f"**{figure3.SPARSE_IDS}**", mean_of(best), "", "", len(best), ""))
-        for name in sorted(set(result.regret) - {figure3.SPARSE_IDS}, key=lambda name: result.final(name).mean()):
-            regret = result.final(name)
-            less = difference(best, regret)
-            rows.append((d, name, mean_of(regret), less, share(best, regret), len(regret), less.below_zero()))
-    columns = ("d", "policy", "regret", "sparse IDS has more by", "as a share", "trials", "sparse IDS is lower")
+        mine = result.final(figure3.SPARSE_IDS)
+        others = {name: result.final(name) for name in result.regret if name != figure3.SPARSE_IDS}
+        for name, regret in sorted(others.items(), key=lambda other: -share(mine, other[1]).value):
+            less = difference(mine, regret)
+            shared = mine[: len(regret)]
+            rows.append(
+                (d, name, len(regret), mean_of(regret), mean_of(shared), less, share(mine, regret), less.below(0.0))
+            )
+    columns = ("d", "policy", "trials", "its regret", "sparse IDS", "difference", "share", "sparse IDS is lower")
     return markdown(columns, rows)
 
 
@@ -113,15 +116,14 @@ def advantage_grows(results: Path) -> str:
     every = figure3_results(results)
     small, large = every[min(every)], every[max(every)]
     rows = []
-    for name in (name for name in large.regret if name not in (figure3.SPARSE_IDS, figure3.PAPERS_OWN)):
-        columns = np.stack(
-            [part.final(policy) for part in (large, small) for policy in (figure3.SPARSE_IDS, name)], axis=1
-        )
+    for name in (name for name in large.regret if name != figure3.SPARSE_IDS):
+        regrets = [part.final(policy) for part in (large, small) for policy in (figure3.SPARSE_IDS, name)]
+        columns = np.stack([regret[: min(map(len, regrets))] for regret in regrets], axis=1)
         growth = mean_of((columns[:, 0] - columns[:, 1]) - (columns[:, 2] - columns[:, 3]))
         shares = Estimate(float(_change_of_share(columns)), *statistic_interval(columns, _change_of_share))
-        rows.append((name, growth, growth.below_zero(), shares, shares.below_zero()))
+        rows.append((name, len(columns), growth, growth.below(0.0), shares, shares.below(0.0)))
     d = f"d = {min(every)} to {max(every)}"
-    return markdown(("against", f"difference, {d}", "grows", f"share, {d}", "falls"), rows)
+    return markdown(("against", "trials", f"difference, {d}", "grows", f"share, {d}", "falls"), rows)
 
 
 def early_and_late(results: Path) -> str:
@@ -134,7 +136,7 @@ def early_and_late(results: Path) -> str:
                 differences = [
                     difference(result.regret_at(name, at), result.regret_at(other, at)) for other in IGNORE_SPARSITY
                 ]
-                verdicts = [one.below_zero() for one in differences]
+                verdicts = [one.below(0.0) for one in differences]
                 if at != early:  # late, it is to lose
                     verdicts = [{HOLDS: FAILS, FAILS: HOLDS, OPEN: OPEN}[verdict] for verdict in verdicts]
                 claimed = "less" if at == early else "more"
@@ -162,10 +164,10 @@ def invests_in_information(results: Path) -> str:
                     f"{epsilon:g}",
                     mean_of(pulls[ids]),
                     mean_of(pulls[ts]),
-                    more.below_zero(),
+                    more.below(0.0),
                     mean_of(result.final(ids)),
                     mean_of(result.final(ts)),
-                    less.below_zero(),
+                    less.below(0.0),
                 )
             )
     columns = ("IDS", "ε", "its pulls", "pulls of TS", "more", "its regret", "regret of TS", "less")
@@ -176,32 +178,36 @@ def optimism_is_linear(results: Path) -> str:
     """Claim 5, the paper's Claim 1: optimism grows nearly linearly where data are poor, IDS does not."""
     result = Result.load(results / "claim1.parquet")
     pulls = result.pulls_of(claim1.environment().informative)
-    assert result.rounds is not None
     rows = []
-    for name in sorted(result.regret, key=lambda name: result.final(name).mean()):
-        fitted = growth_exponent(result.regret[name], result.rounds)
-        exponent = Estimate(fitted.value, fitted.low, fitted.high)
-        linear = "yes" if exponent.low >= NEAR_LINEAR else "no" if exponent.high < NEAR_LINEAR else OPEN
-        rows.append((name, mean_of(result.final(name)), exponent, mean_of(pulls[name]), linear))
-    return markdown(("policy", "regret", "exponent", "informative pulls", "near linear"), rows)
+    for name, *exponent, growing in result.growth().rows:
+        policy, fitted = str(name), Estimate(*(float(number) for number in exponent))  # type: ignore[arg-type]
+        linear = {HOLDS: "no", FAILS: "yes", OPEN: OPEN}[fitted.below(NEAR_LINEAR)]
+        rows.append((policy, mean_of(result.final(policy)), fitted, growing, mean_of(pulls[policy]), linear))
+    return markdown(("policy", "regret", "exponent", "still growing", "informative pulls", "near linear"), rows)
 
 
 def times(results: Path) -> str:
-    """Return how long each experiment took."""
-    rows, total = [], 0.0
-    files = [*(f"figure2-e{e:g}" for e in figure2.EPSILONS), *(f"figure3-d{d}" for d in figure3.DIMENSIONS), "claim1"]
-    for name in files:
+    """Return how long each experiment took, and what was tuned."""
+    names = [*(f"figure2-e{e:g}" for e in figure2.EPSILONS), *(f"figure3-d{d}" for d in figure3.DIMENSIONS), "claim1"]
+    rows, totals = [], [0.0, 0.0]
+    for name in names:
         about = Result.load(results / f"{name}.parquet").about
         assert about is not None
         provenance = about["provenance"]
-        seconds = provenance["seconds"]
-        langevin = seconds.get(figure3.PAPERS_OWN, 0.0)
-        others = sum(seconds.values()) - langevin + provenance["seconds of tuning"]
-        total += others + langevin
+        most = max(run["trials"] for run in provenance["runs"])
+        # Policies with fewer trials than the others are run apart: those are the paper's sampler.
+        parts = [
+            sum(run["seconds"] or 0.0 for run in runs)
+            for runs in (
+                [run for run in provenance["runs"] if run["trials"] == most] + provenance["runs of tuning"],
+                [run for run in provenance["runs"] if run["trials"] < most],
+            )
+        ]
+        totals = [total + part for total, part in zip(totals, parts, strict=True)]
         tuned = ", ".join(_tuned(who, one) for who, one in provenance["notes"]["tuned"].items())
-        rows.append((name, duration(others), duration(langevin) if langevin else "", tuned))
-    rows.append(("**all**", f"**{duration(total)}**", "", ""))
-    return markdown(("experiment", "time of one process, tuning included", "of which Langevin, apart", "tuned"), rows)
+        rows.append((name, duration(parts[0]), duration(parts[1]) if parts[1] else "", tuned))
+    rows.append(("**all**", f"**{duration(totals[0])}**", f"**{duration(totals[1])}**", ""))
+    return markdown(("experiment", "time on two cores, tuning included", "and of Langevin", "tuned"), rows)
 
 
 def _tuned(who: str, choice: Mapping[str, Any]) -> str:

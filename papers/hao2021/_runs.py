@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sparsebandits.environments import Environment
 from sparsebandits.experiments.comparison import Result
@@ -33,7 +34,7 @@ class Scale:
 
 SCALES = {
     "full": Scale(200, 20, 1000, {20: 100, 40: 100, 100: 30}, points=112),  # every ninth round, 100 and 1000 among them
-    "smoke": Scale(2, 2, 40, {20: 2, 40: 2, 100: 1}, points=40),
+    "smoke": Scale(2, 2, 40, {20: 2, 40: 2, 100: 1}, points=20),
 }
 
 
@@ -64,18 +65,18 @@ def run(
     for policy, (make, trials) in (later or {}).items():
         part = replace(plan, policies={policy: make}, trials=trials)
         part.run(directory, workers, lambda label: shown_progress(f"{name}, {label}"))
-    result = _with_tuning_seconds(Result.load(directory), directory)
+    result = _with_tuning(Result.load(directory), directory)
     result.write(out / f"{name}.parquet")
     return result
 
 
-def _with_tuning_seconds(result: Result, directory: Path) -> Result:
-    """Say in the provenance how long tuning took, one process."""
-    seconds = 0.0
+def _with_tuning(result: Result, directory: Path) -> Result:
+    """Add to the provenance what tuning ran, where, and for how long."""
+    runs: list[Any] = []
     for tuning in sorted((directory / "tuning").glob("*")):
         about = Result.load(tuning).about
         assert about is not None
-        seconds += sum(about["provenance"]["seconds"].values())
+        runs += about["provenance"]["runs"]
     assert result.about is not None
-    provenance = {**result.about["provenance"], "seconds of tuning": seconds}
+    provenance = {**result.about["provenance"], "runs of tuning": runs}
     return replace(result, about={**result.about, "provenance": provenance})

@@ -10,8 +10,7 @@ The paper does not give noise, β, λ₀ and λ₁: here the noise variance is 1
 d = 10), λ₀ = 0.05 and λ₁ = 10.
 """
 
-import csv
-import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,8 @@ import sparsebandits as sb
 from papers.hao2021._runs import SCALES, Report
 from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.plots import histograms
+from sparsebandits.experiments.progress import shown_progress
+from sparsebandits.experiments.provenance import now, surroundings
 from sparsebandits.storage import write_atomically
 from sparsebandits.tables import Cell, Table
 
@@ -31,8 +32,9 @@ SHOWN = 3
 ROWS, NOISE_VARIANCE, BETA, LAMBDA0, LAMBDA1 = 100, 1.0, 0.3, 0.05, 10.0
 DRAWS, BURN_IN = 10_000, 1000
 PAPERS_OWN = "Algorithm 1 (Langevin), Laplace spike"
-COLUMNS = ("data set", "posterior", *(f"mean of coefficient {j + 1}" for j in range(SHOWN)), "pattern found")
-PATTERN = COLUMNS[-1]
+ERRORS = tuple(f"error of coefficient {j + 1}" for j in range(SHOWN))
+PATTERN = "pattern found"
+FILE = "figure1.json"
 
 
 def posteriors(seed: int) -> dict[str, sb.Langevin | sb.Particles]:
@@ -53,24 +55,32 @@ def posteriors(seed: int) -> dict[str, sb.Langevin | sb.Particles]:
     return engines
 
 
-def found(seed: int) -> list[tuple[Cell, ...]]:
-    """Return posterior means, and whether exactly the two features that matter have inclusion above one half."""
-    rows: list[tuple[Cell, ...]] = []
+def found(seed: int) -> dict[str, dict[str, float]]:
+    """Return how far posterior means are from the truth, and whether inclusions above one half are the true pattern."""
+    rows = {}
     for name, engine in posteriors(seed).items():
-        pattern = bool(np.array_equal(engine.inclusion() > 0.5, TRUTH != 0))
-        rows.append((seed, name, *engine.mean()[:SHOWN].tolist(), int(pattern)))
+        apart = np.abs(engine.mean() - TRUTH)[:SHOWN].tolist()
+        pattern = float(np.array_equal(engine.inclusion() > 0.5, TRUTH != 0))
+        rows[name] = {**dict(zip(ERRORS, apart, strict=True)), PATTERN: pattern}
     return rows
 
 
 def main(out: Path, size: str, workers: int) -> Report:
-    """Draw the figure into ``out``; return the posterior means over data sets beside the truth."""
-    data_sets = range(SCALES[size].trials)
-    every = [row for rows in Parallel(workers)(delayed(found)(seed) for seed in data_sets) for row in rows]
-    data = out / "figure1.csv"
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([COLUMNS, *every])
-    write_atomically(data, text.getvalue().encode())
-    return Report(table(data), [*draw(out), data])
+    """Draw the figure into ``out``; return the errors of posterior means over data sets."""
+    count, file = SCALES[size].trials, out / FILE
+    if file.exists():
+        there = len(json.loads(file.read_text())["data sets"])
+        if there != count:
+            raise ValueError(f"out: {file} is of {there} data sets, this would be of {count}; choose another directory")
+    else:
+        rows = []
+        with shown_progress(f"figure1, {count} data sets") as progress:
+            for row in Parallel(workers, return_as="generator")(delayed(found)(seed) for seed in range(count)):
+                rows.append(row)
+                progress(len(rows), count)
+        content = {"provenance": {"finished": now(), **surroundings()}, "data sets": rows}
+        write_atomically(file, (json.dumps(content, indent=1) + "\n").encode())
+    return Report(table(file), [*draw(out), file])
 
 
 def draw(out: Path) -> list[Path]:
@@ -90,14 +100,13 @@ def draw(out: Path) -> list[Path]:
     return files
 
 
-def table(data: Path) -> Table:
-    """Return means over data sets, with 95% intervals, beside the truth."""
-    with data.open() as file:
-        every = list(csv.DictReader(file))
+def table(file: Path) -> Table:
+    """Return means over data sets with 95% intervals: distances from the truth, and the share with the pattern."""
+    every = json.loads(file.read_text())["data sets"]
     rows: list[tuple[Cell, ...]] = []
-    for name in dict.fromkeys(row["posterior"] for row in every):
-        for column, truth in zip(COLUMNS[2:], (*TRUTH[:SHOWN], 1.0), strict=True):
-            values = np.array([float(row[column]) for row in every if row["posterior"] == name])
+    for name in every[0]:
+        for what in (*ERRORS, PATTERN):
+            values = np.array([row[name][what] for row in every])
             low, high = mean_interval(values)
-            rows.append((name, column, float(truth), float(values.mean()), float(low), float(high), len(values)))
-    return Table(("posterior", "what", "truth", "mean", "95% from", "to", "data sets"), rows)
+            rows.append((name, what, float(values.mean()), float(low), float(high), len(values)))
+    return Table(("posterior", "what", "mean", "95% from", "to", "data sets"), rows)

@@ -1,10 +1,12 @@
 """Figure 2 of Hao, Lattimore and Deng (2021): regret and pulls of informative actions on the illustrative example.
 
 d = 10, s = 2, noise variance 2, 200 trials, 10,000 draws; horizon and ε are not given: 1000 here, and a sweep of ε.
-Prior: either it knows the structure of the instance, that the last coefficient is −1 and one of the others ±ε, or it is
-symmetric and knows the number and the mean square of the coefficients. The paper does not say.
+Prior: either it knows the structure of the instance, that the last coefficient is −1 and each of the others N(0, ε²)
+with probability (s − 1)/(d − 1), else zero; or it is symmetric, and knows the number and the mean square of the
+coefficients. The paper does not say.
 """
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +53,7 @@ def policies(epsilon: float) -> dict[str, PolicyMaker]:
     }
 
 
+@cache
 def environment(epsilon: float) -> sb.HardInstance:
     """Return the illustrative example."""
     return sb.HardInstance(DIMENSION, SPARSITY, epsilon, noise_variance=NOISE_VARIANCE)

@@ -83,7 +83,7 @@ def demo(
         trials,
         seed,
     )
-    out.mkdir(parents=True, exist_ok=True)
+    _make(out)
     with shown_progress(f"{trials} trials of {len(experiment.policies)} policies") as progress:
         result = experiment.run(workers=workers or os.cpu_count() or 1, progress=progress)
     title = (
@@ -160,7 +160,7 @@ def reproduce(
     check_choice("what", what, (*names, "all"))
     check_choice("scale", scale, ("full", "smoke"))
     directory = Path("out/reproduce") / scale if out is None else out
-    directory.mkdir(parents=True, exist_ok=True)
+    _make(directory)
     sys.path.insert(0, str(root))
     said: dict[str, Any] = {}
     try:
@@ -171,7 +171,7 @@ def reproduce(
                 typer.echo(f"{report.table}\n\nWritten: {', '.join(said[name]['files'])}\n")
     except KeyboardInterrupt:
         raise _InterruptedError(
-            f"interrupted before the end; finished trials are in {directory}, and the same command continues from them."
+            f"interrupted before the end; what is finished is in {directory}, and the same command continues from it."
         ) from None
     claims = import_module("papers.hao2021._claims").claims(directory) if what == "all" else {}
     for title, text in ({} if as_json else claims).items():
@@ -218,14 +218,10 @@ def design(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """C_min of a set of actions with its certificate, and the distribution that explores it best."""
-    from threadpoolctl import threadpool_limits
-
     from sparsebandits.policies.action_file import read_actions
     from sparsebandits.policies.exploration import Exploration
 
-    actions = read_actions(file)
-    with threadpool_limits(limits=1, user_api="blas"):  # threads that wait for a busy core took minutes
-        found = Exploration.of(actions)
+    found = Exploration.of(read_actions(file))
     if out is not None:
         from sparsebandits.storage import write_atomically
 
@@ -249,6 +245,13 @@ def _experiments() -> tuple[Path, tuple[str, ...]]:
         f"the paper's experiments are not part of the installed package, and {here} is not inside a checkout: "
         "run this inside a checkout of the repository"
     )
+
+
+def _make(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(f"out: cannot make the directory {directory}: {error.strerror}") from error
 
 
 def main() -> None:

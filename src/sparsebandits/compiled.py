@@ -23,7 +23,7 @@ class _Announcement(event.Listener):
     def on_start(self, started: Any) -> None:
         """Speak, once a process."""
         function = started.data["dispatcher"].py_func
-        if not self.said and function.__module__.startswith("sparsebandits."):
+        if not self.said and sys.stderr is not None and function.__module__.startswith("sparsebandits."):
             self.said = True
             print(LINE, file=sys.stderr, flush=True)
 

@@ -71,6 +71,41 @@ def test_what_is_no_such_file(tmp_path: Path) -> None:
         sb.Result.load(file)
 
 
+def test_a_flipped_bit_does_not_pass_for_a_result(tmp_path: Path) -> None:
+    """Without checksums most of these files load, with other numbers."""
+    file = tmp_path / "result.parquet"
+    result = results()["directory"]
+    result.write(file)
+    whole = file.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(60):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] ^= 1 << int(rng.integers(8))
+        file.write_bytes(bytes(damaged))
+        try:
+            back = sb.Result.load(file)
+        except SaveFileError:
+            refused += 1
+            continue
+        for name, curves in back.regret.items():  # it may be in what nobody reads
+            assert np.array_equal(curves, result.regret[name])
+    assert refused > 20
+
+
+def test_what_does_not_fit_together_is_refused(tmp_path: Path) -> None:
+    curves = np.arange(6.0).reshape(2, 3)
+    file = tmp_path / "result.parquet"
+    sb.Result({"A": curves, "B": curves}, {"A": np.ones(2)}).write(file)
+    assert np.isnan(sb.Result.load(file).seconds["B"]).all()
+    for pulls in (
+        {"A": np.ones((2, 3), dtype=int)},
+        {"A": np.ones((2, 3), dtype=int), "B": np.ones((2, 4), dtype=int)},
+    ):
+        with pytest.raises(ValueError, match="pulls: expected counts of the same actions for every policy"):
+            sb.Result({"A": curves, "B": curves}, {}, pulls=pulls).write(file)
+
+
 def test_an_earlier_file_survives_a_failed_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "result.parquet"
     result = results()["memory"]

@@ -176,8 +176,13 @@ def test_damaged_files_are_named() -> None:
         assert experiment().run(directory).regret["LinTS"].shape == (4, 40)
         path.with_suffix(".json").write_text("{")
         assert np.isnan(sb.Result.load(directory).seconds["LinTS"][1])
-    with pytest.raises(SaveFileError, match=r"expected results of Experiment\.run, got none"):
+    with pytest.raises(FileNotFoundError, match="path: expected a file or a directory of results, got none at nowhere"):
         sb.Result.load("nowhere")
+    with (
+        quick_directory() as empty,
+        pytest.raises(SaveFileError, match=r"expected results of Experiment\.run, got none"),
+    ):
+        sb.Result.load(empty)
 
 
 def test_files_of_two_configurations_are_not_loaded_together() -> None:

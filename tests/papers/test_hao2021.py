@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from papers.hao2021 import _claims, figure2, figure3
+from papers.hao2021 import _claims, figure1, figure2, figure3
 
 import sparsebandits as sb
 
@@ -55,17 +55,46 @@ def test_verdicts_turn_with_the_results(tmp_path: Path) -> None:
         other = {figure3.SPARSE_IDS: "LinTS", "LinTS": figure3.SPARSE_IDS}
         swapped = {name: result.regret[other.get(name, name)] for name in result.regret}
         replace(result, regret=swapped).write(tmp_path / f"figure3-d{dimension}.parquet")
-    pattern = r"\| LinTS \|.*\| (\w+) \|"
+    pattern = r"\| LinTS \|.*\| (\w+) \|"  # the last column
     assert set(re.findall(pattern, _claims.lowest_regret(_claims.RESULTS))) == {_claims.HOLDS}
     assert set(re.findall(pattern, _claims.lowest_regret(tmp_path))) == {_claims.FAILS}
 
 
 def test_a_verdict_needs_the_whole_interval() -> None:
-    assert _claims.Estimate(-2.0, -3.0, -1.0).below_zero() == _claims.HOLDS
-    assert _claims.Estimate(-2.0, -5.0, 1.0).below_zero() == _claims.OPEN
-    assert _claims.Estimate(2.0, 1.0, 3.0).below_zero() == _claims.FAILS
+    assert _claims.Estimate(-2.0, -3.0, -1.0).below(0.0) == _claims.HOLDS
+    assert _claims.Estimate(-2.0, -5.0, 1.0).below(0.0) == _claims.OPEN
+    assert _claims.Estimate(2.0, 1.0, 3.0).below(0.0) == _claims.FAILS
     assert str(_claims.Estimate(-12.345, -20.0, 3.21)) == "−12.3 (−20.0 to 3.2)"
+    assert str(_claims.Estimate(0.07, 0.0017, 0.12)) == "0.070 (0.002 to 0.120)", "the side of zero is to be seen"
+    assert str(_claims.Estimate(-150.0, -300.0, -0.3)) == "−150.0 (−300.0 to −0.3)"
+    assert str(_claims.Estimate(0.0, 0.0, 0.0)) == "0.00 (0.00 to 0.00)"
     assert _claims.all_of([_claims.HOLDS, _claims.OPEN]) == _claims.OPEN
+
+
+def test_a_policy_with_fewer_trials_is_compared_on_those(tmp_path: Path) -> None:
+    """Beside means over all trials, the first thirty of linear IDS alone would be another policy."""
+    for dimension, result in _claims.figure3_results(_claims.RESULTS).items():
+        few = {name: result.regret[name] for name in (figure3.SPARSE_IDS, "linear IDS")}
+        few["the same, fewer"] = few["linear IDS"][:30]
+        seconds = {name: np.ones(len(curves)) for name, curves in few.items()}
+        sb.Result(few, seconds, result.rounds).write(tmp_path / f"figure3-d{dimension}.parquet")
+    rows = [[cell.strip() for cell in row.split("|")] for row in _claims.lowest_regret(tmp_path).splitlines()]
+    for dimension in figure3.DIMENSIONS:
+        result = sb.Result.load(tmp_path / f"figure3-d{dimension}.parquet")
+        (row,) = [row for row in rows if row[1:4] == [str(dimension), "the same, fewer", "30"]]
+        assert row[5] == str(_claims.mean_of(result.final(figure3.SPARSE_IDS)[:30]))
+
+
+def test_a_posterior_that_is_off_either_way_is_not_near(tmp_path: Path) -> None:
+    """Errors of both signs would cancel in a mean of posterior means."""
+    file = tmp_path / figure1.FILE
+    content = json.loads((_claims.RESULTS / figure1.FILE).read_text())
+    for row in content["data sets"]:
+        for posterior in row.values():
+            posterior[figure1.ERRORS[0]] = 0.6
+    file.write_text(json.dumps(content))
+    assert _claims.posteriors_are_near(tmp_path).count(_claims.FAILS) == 3
+    assert _claims.FAILS not in _claims.posteriors_are_near(_claims.RESULTS)
 
 
 def test_the_difference_is_paired() -> None:
@@ -75,7 +104,7 @@ def test_the_difference_is_paired() -> None:
     one, other = instance + rng.standard_normal(50), instance + 2.0 + rng.standard_normal(50)
     estimate = _claims.difference(one, other)
     assert estimate.high - estimate.low < 2.0
-    assert estimate.below_zero() == _claims.HOLDS
+    assert estimate.below(0.0) == _claims.HOLDS
 
 
 def test_reproduce_all_at_the_smallest_scale(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ stay behind.
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,16 @@ def write(result: Result, path: str | os.PathLike[str]) -> None:
         raise TypeError(f"path: expected a path, got {shown(path)}")
     pa, pq = import_parquet()
     names = [name for name, curves in result.regret.items() for _ in curves]
+    unknown = {name: np.full(len(curves), np.nan) for name, curves in result.regret.items()}
     columns: dict[str, Any] = {
         "policy": pa.array(names, pa.string()),
         "trial": pa.array([trial for curves in result.regret.values() for trial in range(len(curves))], pa.int32()),
-        "seconds a decision": np.concatenate([result.seconds[name] for name in result.regret]),
+        "seconds a decision": np.concatenate([result.seconds.get(name, unknown[name]) for name in result.regret]),
         "regret": _lists(pa, list(result.regret.values()), pa.float64()),
     }
     if result.pulls is not None:
+        if len({result.pulls[name].shape[1] if name in result.pulls else -1 for name in result.regret}) > 1:
+            raise ValueError("pulls: expected counts of the same actions for every policy, got others or none for some")
         columns["pulls"] = _lists(pa, [result.pulls[name] for name in result.regret], pa.int32())
     header = {
         "format": FORMAT,
@@ -41,7 +45,7 @@ def write(result: Result, path: str | os.PathLike[str]) -> None:
     }
     table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(header, ensure_ascii=False)})
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd", write_statistics=False)
+    pq.write_table(table, sink, compression="zstd", write_statistics=False, write_page_checksum=True)
     write_atomically(Path(path), bytes(sink.getvalue()))
 
 
@@ -49,22 +53,28 @@ def read(path: str | os.PathLike[str]) -> Result:
     """Return what :func:`write` has written."""
     pa, pq = import_parquet()
     try:
-        table = pq.ParquetFile(path).read()
+        table = pq.ParquetFile(path, page_checksum_verification=True).read()
         header = json.loads(table.schema.metadata[KEY])
-    except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
+        if header["format"] == FORMAT:
+            return _result(table, header)
+    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
         raise SaveFileError(f"path: {path} is damaged or was not written by Result.write ({error})") from error
-    if header.get("format") != FORMAT:
-        raise SaveFileError(f"path: this release reads format {FORMAT}, got {header.get('format')} in {path}")
-    policy = np.array(table.column("policy").to_pylist())
+    raise SaveFileError(f"path: this release reads format {FORMAT}, got {header['format']} in {path}")
+
+
+def _result(table: Any, header: Mapping[str, Any]) -> Result:
+    policy, trial = np.array(table.column("policy").to_pylist()), table.column("trial").to_numpy()
     names = list(dict.fromkeys(policy.tolist()))
-    seconds = table.column("seconds a decision").to_numpy()
-    regret = _stacked(table.column("regret"))
+    rows = {name: np.flatnonzero(policy == name) for name in names}
+    if any(not np.array_equal(trial[rows[name]], np.arange(len(rows[name]))) for name in names):
+        raise ValueError("trials are not in order")
+    seconds, regret = table.column("seconds a decision").to_numpy(), _stacked(table.column("regret"))
     pulls = _stacked(table.column("pulls")).astype(np.intp) if "pulls" in table.column_names else None
     return Result(
-        regret={name: regret[policy == name] for name in names},
-        seconds={name: seconds[policy == name] for name in names},
+        regret={name: regret[rows[name]] for name in names},
+        seconds={name: seconds[rows[name]] for name in names},
         rounds=None if header["rounds"] is None else np.array(header["rounds"], dtype=np.intp),
-        pulls=None if pulls is None else {name: pulls[policy == name] for name in names},
+        pulls=None if pulls is None else {name: pulls[rows[name]] for name in names},
         about=header["about"],
     )
 

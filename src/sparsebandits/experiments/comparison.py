@@ -80,8 +80,8 @@ class Result:
         return int(self._rounds()[-1])
 
     def __repr__(self) -> str:
-        trials, horizon = next(iter(self.regret.values())).shape
-        return f"Result({', '.join(self.regret)}; {trials} trials of {horizon} rounds)"
+        trials = max(len(curves) for curves in self.regret.values())
+        return f"Result({', '.join(self.regret)}; {trials} trials of {self.horizon} rounds)"
 
     def __str__(self) -> str:
         return str(self.table())
@@ -95,6 +95,8 @@ class Result:
         """
         from sparsebandits.experiments import archive, store  # which need this module
 
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"path: expected a file or a directory of results, got none at {path}")
         return archive.read(path) if os.path.isfile(path) else store.load(path)
 
     def write(self, path: PathLike) -> None:

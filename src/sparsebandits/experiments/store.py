@@ -147,7 +147,13 @@ class Store:
         }
         table = pa.table(columns)
         sink = pa.BufferOutputStream()
-        settings = {"compression": "zstd", "use_dictionary": False, "write_statistics": False, "store_schema": False}
+        settings = {
+            "compression": "zstd",
+            "use_dictionary": False,
+            "write_statistics": False,
+            "store_schema": False,
+            "write_page_checksum": True,
+        }
         with pq.ParquetWriter(sink, table.schema, **settings) as writer:
             writer.write_table(table)
             writer.add_key_value_metadata({KEY: canonical(header)})
@@ -304,8 +310,10 @@ def _header(path: Path) -> dict[str, Any]:
 def _read(path: Path, columns: list[str] | None = None) -> Any:
     pa, pq = import_parquet()
     try:
-        return pq.ParquetFile(path).read(columns=columns)
-    except pa.ArrowException as error:
+        return pq.ParquetFile(path, page_checksum_verification=True).read(columns=columns)
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, FileNotFoundError | PermissionError):
+            raise
         raise _damaged(path, error) from error
 
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr, solve_triangular
+from threadpoolctl import threadpool_limits
 
 from sparsebandits.checks import FloatArray, check_choice, check_matrix, frozen
 
@@ -112,7 +113,8 @@ def exploratory_design(actions: object, solver: str = "barrier") -> Design:
     check_choice("solver", solver, SOLVERS)
     digest = hashlib.sha256(repr(features.shape).encode() + features.tobytes()).digest()
     if (digest, solver) not in _designs:
-        _designs[digest, solver] = _designed(features, solver)
+        with threadpool_limits(limits=1, user_api="blas"):  # threads that wait for a busy core took minutes
+            _designs[digest, solver] = _designed(features, solver)
         if len(_designs) > REMEMBERED:
             _designs.popitem(last=False)
     _designs.move_to_end((digest, solver))

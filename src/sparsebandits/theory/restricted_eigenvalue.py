@@ -19,6 +19,7 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from sparsebandits.checks import FloatArray, IntArray, check_count, check_matrix, check_number
 
@@ -72,10 +73,11 @@ def restricted_eigenvalue(H: object, sparsity: int, L: float = 3.0) -> Bounds:  
         raise ValueError(f"H: expected a positive semidefinite matrix, got one with the eigenvalue {values[0]:g}")
     if values[-1] <= 0.0:  # the matrix is zero
         return Bounds(0.0, 0.0)
-    if comb(dimension, sparsity) <= MOST_SUPPORTS:
-        bounds = _enumerated(matrix, sparsity, cone)
-    else:
-        bounds = relaxed_bounds(matrix, sparsity, cone)
+    with threadpool_limits(limits=1, user_api="blas"):  # threads that wait for a busy core took minutes
+        if comb(dimension, sparsity) <= MOST_SUPPORTS:
+            bounds = _enumerated(matrix, sparsity, cone)
+        else:
+            bounds = relaxed_bounds(matrix, sparsity, cone)
     lower = max(max(bounds.lower, float(values[0])) - rounding, 0.0)
     return Bounds(lower, max(bounds.upper, lower))
 
