@@ -13,7 +13,7 @@ Two actions that tie under a draw make x* ambiguous; the lower row wins, so that
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.polynomial.hermite_e import hermevander
 from scipy.sparse import coo_array, csr_array
 from scipy.special import entr
 
-from sparsebandits.checks import FloatArray, IntArray
+from sparsebandits.checks import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.draws import Draws
 
 if TYPE_CHECKING:
@@ -278,6 +278,15 @@ def mutual_information(
     )
 
 
+@cache
+def _expansion(nodes_per_deviation: int) -> tuple[IntArray, FloatArray]:
+    """Return the nodes within reach of one, counted from it, and He_k φ at each of them, shape ``(TERMS, nodes)``."""
+    window = np.arange(-REACH * nodes_per_deviation, REACH * nodes_per_deviation + 1)
+    distance = window / nodes_per_deviation
+    normal = np.exp(-0.5 * distance * distance) / np.sqrt(2.0 * np.pi)
+    return frozen(window), frozen(hermevander(distance, TERMS - 1).T * normal)
+
+
 def _action_information(
     means: FloatArray, weights: FloatArray, group: IntArray, deviation: float, nodes_per_deviation: int
 ) -> float:
@@ -293,10 +302,8 @@ def _action_information(
     for k in range(TERMS):
         terms[k] = np.bincount(pair, power)
         power = power * (means - nearest * step) / (k + 1)
-    window = np.arange(-REACH * nodes_per_deviation, REACH * nodes_per_deviation + 1)
-    distance = step * window
-    normal = np.exp(-0.5 * distance * distance) / np.sqrt(2.0 * np.pi)
-    density = terms.T @ (hermevander(distance, TERMS - 1).T * normal)
+    window, table = _expansion(nodes_per_deviation)
+    density = terms.T @ table
     nodes = nearest[first][:, np.newaxis] + window
     columns = nodes - nodes.min()
     if columns.max() > columns.size:  # means far apart: number only the nodes that are used

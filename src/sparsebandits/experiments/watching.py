@@ -29,7 +29,7 @@ from sparsebandits.experiments.experiment import Experiment
 from sparsebandits.experiments.plots import RatioPanel, TotalPanel, information_panels
 from sparsebandits.experiments.plots.style import Target
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, check_maker
-from sparsebandits.information import Information, OptimaMemory, information, mutual_information
+from sparsebandits.information import BLOCK, Information, OptimaMemory, information, mutual_information
 from sparsebandits.policies import ActionSet, Choice, Policy, Rule
 from sparsebandits.policies.decision import NO_ROW
 from sparsebandits.policies.thompson import Thompson
@@ -123,7 +123,8 @@ def _of_choices(
 ) -> dict[str, float]:
     """Return regret and gains of each of ``CHOICES``, where it is known, and what their bounds depend on."""
     design = exploratory_design(features)
-    largest = float(max(np.abs(block @ features.T).max() for block in np.array_split(draws.theta, 32)))
+    blocks = (draws.theta[start : start + BLOCK] for start in range(0, len(draws), BLOCK))
+    largest = float(max(np.abs(block @ features.T).max() for block in blocks))
     longest = float(np.linalg.norm(features[known.support], axis=1).max())
     chosen: dict[str, FloatArray | None] = {OWN: own, THOMPSON: known.optimal_probability}
     if design.spanning:
@@ -223,6 +224,7 @@ class InformationPath:
     policy : its name
     rounds : all rounds, from 1
     measured : those in which all actions were measured
+    cumulative_regret : up to each round, from the true means
     entropy : H_t(x*) before each round, in nats
     information : Σ I_u(x*; Y_u) of the actions played in rounds u ≤ t, in nats
     regret, gain, variance : Δ_t'π, I_t'π and v_t'π in the measured rounds, for each distribution π of ``CHOICES``: the
@@ -237,6 +239,7 @@ class InformationPath:
     policy: str
     rounds: IntArray
     measured: IntArray
+    cumulative_regret: FloatArray
     entropy: FloatArray
     information: FloatArray
     regret: Mapping[str, FloatArray]
@@ -354,7 +357,8 @@ def information_path(
     if not isinstance(instance, Instance):
         raise TypeError(f"world: expected instances whose actions stay as they are, got {shown(instance)}")
     maker(Problem(instance.actions, instance.noise_variance, horizon, child(seed)))  # to be refused here, if at all
-    recorded = experiment.run(workers=workers).recorded[name]
+    result = experiment.run(workers=workers)
+    recorded = result.recorded[name]
     known = np.isfinite(recorded[LARGEST_MEAN]).all(axis=0)
     missing = np.full((trials, int(known.sum())), np.nan)
     parts = {
@@ -365,6 +369,7 @@ def information_path(
         policy=name,
         rounds=np.arange(1, horizon + 1),
         measured=np.flatnonzero(known) + 1,
+        cumulative_regret=result.regret[name],
         entropy=recorded[ENTROPY],
         information=recorded[TOTAL],
         regret=parts[REGRET],
