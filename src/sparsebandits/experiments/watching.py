@@ -10,7 +10,7 @@ diagnostics of its decisions, which ``simulate`` and ``Experiment`` record: work
 them as they serve regret.
 
 I_t is the mutual information in nats; v_t, the variance-based gain, is recorded beside it. All K actions are measured
-in every ``every``-th round, which is what costs; the entropy H_t(x*), and I_t of the action that is played, in each.
+in every ``every``-th round, which is what costs; the entropy H_t(x*), and Δ_t and I_t of what is played, in each.
 """
 
 import math
@@ -55,7 +55,7 @@ CHOICES = (OWN, THOMPSON, MIXTURE, LEAST_2, LEAST_3)
 """Distributions over actions that are measured; the last two minimise the ratio in nats."""
 
 REGRET, VARIANCE, NATS = "expected regret", "gain v", "information I"
-ENTROPY, PLAYED, TOTAL = "H(x*)", "I(x*; reward)", "total I(x*; reward)"
+ENTROPY, PLAYED, TOTAL, PAID = "H(x*)", "I(x*; reward)", "total I(x*; reward)", "total expected regret"
 LARGEST_MEAN, LONGEST, C_MIN = "R_max", "L", "C_min"
 GAINS = ("mutual-information", "variance")
 
@@ -77,7 +77,7 @@ class Watching:
         self._every, self._horizon, self._rng = every, horizon, rng
         self._optima = OptimaMemory()
         self._played: FloatArray | None = None
-        self._round, self._total = 0, 0.0
+        self._round, self._total, self._paid = 0, 0.0, 0.0
 
     def choose(self, actions: ActionSet, rng: Generator) -> Choice:
         """Let the rule choose; measure."""
@@ -112,7 +112,8 @@ class Watching:
         nats = mutual_information(draws, features[rows], self.observer.noise_variance, optima)
         played = float(nats[choice.action if measured else 0])
         self._round, self._total = self._round + 1, self._total + played
-        notes = {ENTROPY: known.entropy, PLAYED: played, TOTAL: self._total}
+        self._paid += float(known.expected_regret[choice.action])
+        notes = {ENTROPY: known.entropy, PLAYED: played, TOTAL: self._total, PAID: self._paid}
         if measured:
             notes |= _of_choices(known, nats, draws, features, own_distribution(self.rule, choice, features, self._rng))
         return notes
@@ -225,6 +226,7 @@ class InformationPath:
     rounds : all rounds, from 1
     measured : those in which all actions were measured
     cumulative_regret : up to each round, from the true means
+    expected_regret : Σ Δ_u(A_u) of the actions played in rounds u ≤ t: what the observer thinks the regret is
     entropy : H_t(x*) before each round, in nats
     information : Σ I_u(x*; Y_u) of the actions played in rounds u ≤ t, in nats
     regret, gain, variance : Δ_t'π, I_t'π and v_t'π in the measured rounds, for each distribution π of ``CHOICES``: the
@@ -240,6 +242,7 @@ class InformationPath:
     rounds: IntArray
     measured: IntArray
     cumulative_regret: FloatArray
+    expected_regret: FloatArray
     entropy: FloatArray
     information: FloatArray
     regret: Mapping[str, FloatArray]
@@ -370,6 +373,7 @@ def information_path(
         rounds=np.arange(1, horizon + 1),
         measured=np.flatnonzero(known) + 1,
         cumulative_regret=result.regret[name],
+        expected_regret=recorded[PAID],
         entropy=recorded[ENTROPY],
         information=recorded[TOTAL],
         regret=parts[REGRET],
