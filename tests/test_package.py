@@ -43,7 +43,7 @@ def examples(document: str) -> list[tuple[str, str | None]]:
     return [(code, output or None) for code, output in pattern.findall((ROOT / document).read_text())]
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/experiments.md"])
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/experiments.md", "docs/theory.md"])
 def test_examples_run_and_print_what_they_say(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

@@ -342,7 +342,7 @@ def information_path(
     every : rounds from one measurement of all actions to the next; the cost of a measurement goes with their number
     trials : instances
     sparsity : s of the printed bounds; by default that of the environment, if it has one
-    n_draws : of the observer; gains are too large by about one part in ``n_draws`` for each action that may be best
+    n_draws : M of the observer; v is too large by about G Var(⟨a, θ⟩) / M, where G actions are best under some draw
     seed : root of all randomness; the policy plays as it does in an ``Experiment`` with this seed
     workers : processes
     name : of the policy, in figures

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import Transform
 
 from sparsebandits.checks import FloatArray, IntArray
 from sparsebandits.experiments.plots.style import (
@@ -111,7 +111,7 @@ def _draw_ratios(axes: Axes, panel: RatioPanel, measured: IntArray) -> None:
         if not np.isfinite(height):  # actions that do not span the space
             continue
         axes.axhline(height, color=GREY, linestyle=DASHES[2], linewidth=1.4)
-        axes.text(0.98, height, name, color=GREY, fontsize=8, ha="right", va="bottom", transform=_beside(axes))
+        _label(axes, height, name, GREY)
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     axes.set_ylim(max(low, max(heights, default=1.0) * 10.0**-DECADES), high)
@@ -127,11 +127,14 @@ def _draw_total(axes: Axes, total: TotalPanel, rounds: IntArray) -> None:
     name, budget = total.budget
     for height, label, dashes in ((prior, "H(x*) before the first round", DASHES[3]), (budget, f"budget: {name}", "-")):
         axes.axhline(height, color="black", linestyle=dashes, linewidth=1.2)
-        axes.text(0.98, height, label, fontsize=8, ha="right", va="bottom", transform=_beside(axes))
+        _label(axes, height, label, "black")
     low = min(0.0, float(spent.mean(axis=0).min()))
     axes.set_ylim(1.05 * low, 1.12 * max(budget, prior, float(total.gained.mean(axis=0).max())))
     axes.set_title("information about x*, in nats")
 
 
-def _beside(axes: Axes) -> Transform:
-    return axes.get_yaxis_transform()
+def _label(axes: Axes, height: float, text: str, colour: str) -> None:
+    """Write on a horizontal line, legibly where a curve crosses it."""
+    white = {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6}
+    at_right: dict[str, Any] = {"ha": "right", "va": "bottom", "transform": axes.get_yaxis_transform(), "zorder": 5}
+    axes.text(0.98, height, text, color=colour, fontsize=8, bbox=white, **at_right)
