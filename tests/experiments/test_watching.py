@@ -96,7 +96,7 @@ def test_what_a_policy_does_not_say_is_not_made_up() -> None:
 
 
 def test_actions_that_do_not_span_have_no_mixture(tmp_path: Path) -> None:
-    instance = sb.Instance(np.eye(3)[:2], [1.0, 0.0, 0.0], 1.0)
+    instance = sb.Instance(np.eye(3)[:2], np.array([1.0, 0.0, 0.0]), 1.0)
     path = sb.information_path(sb.LinUCB, instance, 4, every=2, n_draws=100, sparsity=1)
     assert np.isnan(path.ratio("mixture", 3)).all()
     assert np.isinf(path.bounds()[1]).all()

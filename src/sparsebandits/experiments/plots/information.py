@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -134,7 +133,16 @@ def _draw_total(axes: Axes, total: TotalPanel, rounds: IntArray) -> None:
 
 
 def _label(axes: Axes, height: float, text: str, colour: str) -> None:
-    """Write on a horizontal line, legibly where a curve crosses it."""
-    white = {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6}
-    at_right: dict[str, Any] = {"ha": "right", "va": "bottom", "transform": axes.get_yaxis_transform(), "zorder": 5}
-    axes.text(0.98, height, text, color=colour, fontsize=8, bbox=white, **at_right)
+    """Write above a horizontal line, legibly where a curve passes."""
+    axes.annotate(
+        text,
+        (0.98, height),
+        xytext=(0, 2),
+        xycoords=axes.get_yaxis_transform(),
+        textcoords="offset points",
+        color=colour,
+        fontsize=8,
+        ha="right",
+        va="bottom",
+        bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.3},
+    )
