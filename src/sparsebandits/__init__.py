@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from sparsebandits.environments import Instance as Instance
     from sparsebandits.evidence import Evidence as Evidence
     from sparsebandits.experiments import Experiment as Experiment
+    from sparsebandits.experiments import InformationPath as InformationPath
     from sparsebandits.experiments import Problem as Problem
     from sparsebandits.experiments import Result as Result
     from sparsebandits.experiments import Trace as Trace
     from sparsebandits.experiments import Tuned as Tuned
+    from sparsebandits.experiments import information_path as information_path
     from sparsebandits.experiments import maker as maker
-    from sparsebandits.experiments import simulate as simulate
     from sparsebandits.experiments import tune as tune
+    from sparsebandits.experiments import watched as watched
+    from sparsebandits.experiments.simulate import simulate as simulate
     from sparsebandits.policies import Decision as Decision
     from sparsebandits.policies import Policy as Policy
     from sparsebandits.policies.dr_lasso import DRLasso as DRLasso
@@ -65,7 +68,19 @@ if TYPE_CHECKING:
 _HOMES = {
     "environments": ("ChangingActions", "GaussianActions", "HardInstance", "Hypercube", "Instance"),
     "evidence": ("Evidence",),
-    "experiments": ("Experiment", "Problem", "Result", "Trace", "Tuned", "maker", "simulate", "tune"),
+    "experiments": (
+        "Experiment",
+        "InformationPath",
+        "Problem",
+        "Result",
+        "Trace",
+        "Tuned",
+        "information_path",
+        "maker",
+        "simulate",
+        "tune",
+        "watched",
+    ),
     "policies": ("Decision", "Policy"),
     "policies.dr_lasso": ("DRLasso",),
     "policies.estc": ("ESTC",),

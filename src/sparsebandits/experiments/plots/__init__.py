@@ -3,13 +3,17 @@
 from sparsebandits.experiments.plots.bars import horizon_bars, pull_histograms
 from sparsebandits.experiments.plots.bounds import bound_curves
 from sparsebandits.experiments.plots.curves import difference_curves, regret_curves, regret_panels, sweep
+from sparsebandits.experiments.plots.information import RatioPanel, TotalPanel, information_panels
 from sparsebandits.experiments.plots.posteriors import histograms, zero_centred_bins
 
 __all__ = [
+    "RatioPanel",
+    "TotalPanel",
     "bound_curves",
     "difference_curves",
     "histograms",
     "horizon_bars",
+    "information_panels",
     "pull_histograms",
     "regret_curves",
     "regret_panels",
