@@ -201,6 +201,8 @@ def bounds(
     if plot is not None:
         from sparsebandits.experiments.plots import bound_curves
 
+        if plot.suffix.lower() not in (".png", ".svg", ".pdf") or plot.is_dir():
+            raise ValueError(f"plot: expected a file that ends in .png, .svg or .pdf, got {plot}")
         bound_curves(regret_bounds_over(found), plot, horizon, str(found.problem).split(", ", 1)[1])
     if as_json:
         typer.echo(json.dumps({**found.to_dict(), "figure": None if plot is None else str(plot)}, indent=2))

@@ -8,7 +8,7 @@ from sparsebandits.theory import regret_bound, regret_bounds_over
 
 def test_every_bound_with_a_constant_is_drawn(tmp_path: Path) -> None:
     """And the same bytes come of the same numbers; lower bounds are said to be such."""
-    over = regret_bounds_over(regret_bound(300, 40, 4, 100, 1.0), points=40)
+    over = regret_bounds_over(regret_bound(300, 40, 4, None, 1.0), points=40)
     files = [tmp_path / "a.svg", tmp_path / "b.svg"]
     for file in files:
         bound_curves(over, file, 300, "d = 40, s = 4, R_max = $2")

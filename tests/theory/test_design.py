@@ -157,3 +157,20 @@ def test_without_cvxpy_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ImportError, match=r"solver: expected cvxpy .*\(pip install 'sparsebandits\[design\]'"):
         exploratory_design(gaussian(3, 7, seed=100), "clarabel")
     assert exploratory_design(gaussian(3, 7, seed=100)).spanning
+
+
+@pytest.mark.parametrize("apart", [1e-4, 1e-5, 3e-6, 1e-7, 1e-9, 1e-12, 0.0])
+def test_columns_that_are_nearly_dependent(apart: float) -> None:
+    """Rounding gave NaN, errors of the solver and certificates that were not true, from 1e-7 on."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        actions = rng.standard_normal((30, 4))
+        actions[:, 3] = actions[:, 0] * (1.0 + apart * rng.standard_normal(30))
+        design = exploratory_design(actions)
+        assert design.rank == (4 if apart > 5e-6 else 3)
+        assert 0.0 <= design.gap <= max(1e-4 * design.c_min, 1e-9)
+        assert design.weights.sum() == pytest.approx(1.0)
+    two = exploratory_design([[1.0, 1.0], [1.0, 1.0001]])
+    assert two.c_min == pytest.approx(1e-8 / 8, rel=1e-3)
+    with pytest.raises(ValueError, match="actions: expected features of 1e-100 or more"):
+        exploratory_design([[1e-200, 0.0], [0.0, 1e-200]])

@@ -58,12 +58,19 @@ def test_slow_formulas(n: int, d: int, s: int, n_actions: int | None, c_min: flo
         ("HLW 2020, Thm 4.2", "C_min > 0", "of the source, leading term"): (
             (2 * noise * np.log(2 * d) * reach) ** (1 / 3) * c_min ** (-2 / 3) * (s * n) ** (2 / 3)
         ),
-        ("HLW 2020, Thm 3.3", "C_min > 0", "of the source"): (
-            sigma * np.exp(-4) / 4 * min(c_min ** (-1 / 3) * s ** (1 / 3) * n ** (2 / 3), np.sqrt(d * n))
-        ),
     }
-    constant = "of the source" if n >= s * d and d % s == 0 and d >= 2 * s else "of the source, but not met"
-    expected["LS 2020, Thm 24.3", everywhere, constant] = sigma * np.sqrt(s * d * n) / 8
+    many = np.inf if n_actions is None else n_actions
+    met = n >= s * d and d % s == 0 and d >= 2 * s and many >= (d / s) ** s
+    for source, actions, holds, value in (
+        ("LS 2020, Thm 24.3", everywhere, met, np.sqrt(s * d * n) / 8),
+        (
+            "HLW 2020, Thm 3.3",
+            "C_min > 0",
+            many >= 2 ** (d - 1),
+            np.exp(-4) / 4 * min(c_min ** (-1 / 3) * s ** (1 / 3) * n ** (2 / 3), np.sqrt(d * n)),
+        ),
+    ):
+        expected[source, actions, "of the source" if holds else "of the source, but not met"] = sigma * value
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -87,14 +94,23 @@ numbers: dict[str, st.SearchStrategy[Any]] = {
     "noise_variance": st.floats(0.1, 10.0),
 }
 problems = st.fixed_dictionaries(numbers).map(
-    lambda drawn: {**drawn, "sparsity": min(drawn["sparsity"], drawn["dimension"])}
+    lambda drawn: {
+        **drawn,
+        "sparsity": min(drawn["sparsity"], drawn["dimension"]),
+        "n_actions": None if drawn["n_actions"] is None else max(drawn["n_actions"], drawn["dimension"], 2),
+    }
 )
+
+
+def few_actions(problem: dict[str, Any]) -> dict[str, Any]:
+    """As few as have a C_min, so that log K is the entropy."""
+    return {**problem, "n_actions": max(2, problem["dimension"])}
 
 
 @given(problem=problems, sigma=st.floats(0.2, 5.0))
 def test_units_of_the_reward_do_not_matter(problem: dict[str, Any], sigma: float) -> None:
     """Rewards times σ: all but the printed bounds, which know no noise, and the nets, which have ‖θ‖ ≤ 1, scale."""
-    problem = {**problem, "n_actions": 2, "noise_variance": 1.0}
+    problem = {**few_actions(problem), "noise_variance": 1.0}
     unit = regret_bound(**problem, bound=0.7)
     scaled = regret_bound(**{**problem, "noise_variance": sigma**2}, bound=0.7 * sigma)
     for one, other in zip(unit.rows, scaled.rows, strict=True):
@@ -122,7 +138,7 @@ def test_order_and_monotonicity(problem: dict[str, Any]) -> None:
 @given(problem=problems, reach=st.floats(0.01, 3.0))
 def test_as_proved_is_larger_where_it_should_be(problem: dict[str, Any], reach: float) -> None:
     """With the entropy log K in both, 2κd ≥ d/2 is κ = R_max² + σ² ≥ 1/4."""
-    bounds = regret_bound(**{**problem, "n_actions": 2}, bound=reach)
+    bounds = regret_bound(**few_actions(problem), bound=reach)
     found = values(bounds)
     kappa = reach**2 + bounds.problem.noise_variance
     printed, proved = (found["Theorem 1", "arbitrary", what] for what in ("as printed", "as proved"))
@@ -135,7 +151,7 @@ def test_without_an_end_is_the_limit_of_many_actions() -> None:
     assert [row.value for row in many.rows] == [row.value for row in endless.rows]
     assert endless.problem.n_actions is None
     assert "K = 10^500" in str(many)
-    one = regret_bound(100, 20, 2, 1, 1.0)
+    one = regret_bound(100, 20, 2, 1)
     assert values(one)["Theorem 1", "arbitrary", "as printed"] == 0.0, "one action has no regret"
 
 
@@ -151,6 +167,22 @@ def test_lower_bounds_say_what_they_need() -> None:
         regret_bound(3, 7, 5, bound=0.1)
     )
     assert "does not hold" not in str(regret_bound(10**4, 10, 5))
+
+
+def test_no_lower_bound_that_holds_is_above_an_upper_one() -> None:
+    """Lower bounds are for sets of many actions: with two, or one, they said more than the upper ones allow."""
+    for bounds in (
+        regret_bound(10**6, 1000, 500, 1000, 1.0, bound=1.0),
+        regret_bound(1000, 200, 2, 1),
+        regret_bound(1000, 10, 2, c_min=1.0, bound=1e-4),
+    ):
+        proved = [
+            row.value for row in bounds.rows if row.side == "upper" and row.constant in ("as proved", "2 R_max n")
+        ]
+        assert all(row.value <= min(proved) for row in bounds.rows if row.side == "lower" and row.holds)
+        assert "(≥ " in str(bounds)
+    with pytest.raises(ValueError, match=r"c_min: expected none for fewer actions \(5\) than features \(9\)"):
+        regret_bound(10, 9, 2, 5, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +223,7 @@ def test_large_numbers_have_answers() -> None:
 
 def test_the_page_shows_what_is_printed() -> None:
     page = (Path(__file__).parents[2] / "docs" / "theory.md").read_text(encoding="utf-8")
-    assert str(regret_bound(1000, 200, 2, 1000, 1.0, bound=1.0)) in page
+    assert str(regret_bound(1000, 200, 2, None, 1.0, bound=1.0)) in page
 
 
 def test_over_horizons() -> None:

@@ -13,7 +13,6 @@ I_t is the mutual information in nats; v_t, the variance-based gain, is recorded
 in every ``every``-th round, which is what costs; the entropy H_t(x*), and Δ_t and I_t of what is played, in each.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,7 +38,7 @@ from sparsebandits.priors import GaussianPrior, InverseGammaSlab, LaplaceSpike, 
 from sparsebandits.proof_mixture import nats_factor, proof_mixture, ratio_bounds
 from sparsebandits.randomness import Seed, child, stream
 from sparsebandits.ratio import minimise_over_distributions, ratios
-from sparsebandits.theory import exploratory_design
+from sparsebandits.theory import COVERING_CONSTANT, exploratory_design
 
 OBSERVER_STREAM = 3
 """Below the seed of a policy: what the observer draws from."""
@@ -58,10 +57,6 @@ REGRET, VARIANCE, NATS = "expected regret", "gain v", "information I"
 ENTROPY, PLAYED, TOTAL, PAID = "H(x*)", "I(x*; reward)", "total I(x*; reward)", "total expected regret"
 LARGEST_MEAN, LONGEST, C_MIN = "R_max", "L", "C_min"
 GAINS = ("mutual-information", "variance")
-
-COVERING = 3 * math.e
-"""C of 2 s log(C d √n / s): s-sparse vectors of norm at most 1 have ε-nets of (d choose s) (3/ε)^s ≤ (3e d / s ε)^s
-points (Vershynin 2009). With ε = 1/√n the lemma's s log(C d √n / s) + s / 2σ² is at most twice its first term."""
 
 Observer: TypeAlias = SpikeSlab | GaussianPrior | Callable[[Problem], Posterior]
 
@@ -290,7 +285,7 @@ class InformationPath:
         budget = {"log K": float(np.log(self.n_actions))}
         printed: tuple[dict[str, FloatArray], dict[str, FloatArray]] = {"$d / 2$": np.full_like(self.c_min, d / 2)}, {}
         if s is not None:
-            budget["2 s log(C d √n / s)"] = 2 * s * float(np.log(COVERING * d * np.sqrt(n) / s))
+            budget["2 s log(C d √n / s)"] = 2 * s * float(np.log(COVERING_CONSTANT * d * np.sqrt(n) / s))
             with np.errstate(divide="ignore"):
                 printed[1]["$s^2 / (4\\, C_{min})$"] = s**2 / (4 * self.c_min)
         smallest = min(budget, key=lambda name: budget[name])

@@ -53,6 +53,8 @@ def _from_csv(path: str | os.PathLike[str]) -> ActionSet:
             )
     labelled = names[0] == "" or not any(_is_number(row[0]) or not row[0].strip() for _, row in rows)
     first = int(labelled)
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t"):
+        raise ValueError(f"file: expected commas between cells, got semicolons or tabs in {path}")
     _check_some(path, names[first:])
     features = np.empty((len(rows), len(names) - first))
     for i, (line, row) in enumerate(rows):

@@ -79,9 +79,10 @@ class Exploration:
     def _in_words(self, one: Unseen) -> str:
         name = self._name(one.feature)
         if not len(one.others):
-            return f"{name} is zero in all actions"
+            column = self.actions.features[:, one.feature]
+            return f"{name} is {'negligible beside other features' if column.any() else 'zero'} in all actions"
         terms = ""
-        for j, c in zip(one.others.tolist()[:MOST_NAMED], one.coefficients.round(9).tolist(), strict=False):
+        for j, c in zip(one.others.tolist()[:MOST_NAMED], one.coefficients.round(6).tolist(), strict=False):
             sign = (" − " if c < 0 else " + ") if terms else ("−" if c < 0 else "")
             terms += f"{sign}{'' if abs(c) == 1 else f'{formatted(abs(c))} · '}{self._name(j)}"
         more = len(one.others) - MOST_NAMED

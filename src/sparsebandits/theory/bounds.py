@@ -125,7 +125,7 @@ def generic_bound(horizon: float, information: float, exponent: float, ratio: fl
     if lam < 2.0:
         raise ValueError(f"exponent: expected a number of at least 2, got {shown(exponent)}")
     for name, value in (("horizon", horizon), ("information", information), ("ratio", ratio)):
-        if not value >= 0.0:
+        if isinstance(value, str) or not value >= 0.0:
             raise ValueError(f"{name}: expected a number of at least zero, got {shown(value)}")
     root = math.pow(ratio, 1.0 / lam) * math.pow(information, 1.0 / lam)
     return math.pow(2.0, 1.0 - 2.0 / lam) * root * math.pow(horizon, 1.0 - 1.0 / lam)
@@ -150,6 +150,8 @@ def least_generic_bound(
     >>> round(value, 6), exponent
     (500.0, 2)
     """
+    if not isinstance(ratio, Mapping) and not callable(ratio):
+        raise TypeError(f"ratio: expected a mapping or a function of exponents, got {shown(ratio)}")
     if isinstance(ratio, Mapping):
         if not ratio:
             raise ValueError("ratio: expected at least one exponent, got an empty mapping")

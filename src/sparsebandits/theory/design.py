@@ -49,6 +49,13 @@ WORKING_SET = 300
 NEGLIGIBLE = 1e-3
 """Share of a uniform weight below which an action is left out, if c_min stays within the tolerance."""
 
+DEPENDENT = 3e-6
+"""Singular value of the actions, as a share of the largest, below which a direction counts as not seen: its square is
+what C_min is made of, and would be lost in rounding."""
+
+SMALLEST = 1e-100
+"""Size of the largest feature, below which squares underflow."""
+
 REMEMBERED = 32
 """Action sets whose design is kept."""
 
@@ -60,7 +67,8 @@ class Design:
     Attributes
     ----------
     weights : ``(K,)``, probabilities of the actions
-    c_min : σ_min(Σ w_a aa'), computed from the weights; zero if the actions do not span the space
+    c_min : σ_min(Σ w_a aa'), computed from the weights; zero if the actions do not span the space, or so little of a
+        direction that rounding hides it (``DEPENDENT``)
     upper_bound : no distribution has a larger c_min than this, by a dual feasible point
     rank : dimension of the actions' span
     c_span : the same smallest eigenvalue within the span; ``c_min`` if the actions span the space
@@ -125,12 +133,14 @@ def _designed(features: FloatArray, solver: str) -> Design:
     """Bring the actions to unit scale and their span to full rank; solve; undo both."""
     n_actions, dimension = features.shape
     scale = float(np.abs(features).max())
+    if 0.0 < scale < SMALLEST:
+        raise ValueError(f"actions: expected features of {SMALLEST:g} or more, got at most {scale:g}; scale them up")
     if scale == 0.0:
         return Design(frozen(np.full(n_actions, 1.0 / n_actions)), 0.0, 0.0, 0, 0.0)
     unit = features / scale
     # Of R in unit = QR, which has at most d rows: the left factors of all K rows would be a matrix of K².
     singular, directions = np.linalg.svd(np.linalg.qr(unit, mode="r"), full_matrices=True)[1:]
-    rank = int(np.count_nonzero(singular > max(unit.shape) * np.finfo(np.float64).eps * singular[0]))
+    rank = int(np.count_nonzero(singular > DEPENDENT * singular[0]))
     spanned = unit if rank == dimension else unit @ directions[:rank].T
     design = _closed_form(spanned)
     if design is None:
@@ -141,7 +151,7 @@ def _designed(features: FloatArray, solver: str) -> Design:
         design,
         weights=frozen(design.weights),
         c_min=square * design.c_min if rank == dimension else 0.0,
-        upper_bound=square * bound,
+        upper_bound=square * max(bound, design.c_min if rank == dimension else 0.0),  # which rounding may put below
         rank=rank,
         c_span=square * design.c_min,
     )

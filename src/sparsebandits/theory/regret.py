@@ -135,14 +135,22 @@ class RegretBounds:
         """Return the bounds, one a row."""
         columns = ("bound", "policy", "actions", "type", "regret", "constant")
         rows: list[tuple[Cell, ...]] = [
-            (row.source, row.policy, row.actions, row.type, f"{row.sign} {formatted(row.value)}", row.constant)
-            for row in self.rows
+            (row.source, row.policy, row.actions, row.type, _shown(row), row.constant) for row in self.rows
         ]
         return Table(columns, rows)
 
     def __str__(self) -> str:
-        remarks = dict.fromkeys(row.remark for row in self.rows if row.remark)
+        remarks = dict.fromkeys((*(row.remark for row in self.rows if row.remark), *self._caveats()))
         return "\n".join([f"{self.problem}\n", str(self.table()), "", *remarks, "", *self.about_the_regime()])
+
+    def _caveats(self) -> list[str]:
+        problem = self.problem
+        caveats = [MEMORY] if problem.c_min is not None else []
+        if problem.c_min is not None and problem.c_min > 1.0:
+            caveats.append("All proofs take features between −1 and 1, for which C_min is at most 1.")
+        if problem.bound > math.sqrt(problem.sparsity) * (1.0 + 1e-9) and problem.n_actions is None:
+            caveats.append("The entropy is that of ‖θ‖ ≤ 1, where R_max is at most √s.")
+        return caveats
 
     def about_the_regime(self) -> list[str]:
         """Return sentences that name the regime and what decides it."""
@@ -263,10 +271,16 @@ def _theorem(
     value, exponent = least_generic_bound(n, budget, psi)
     remark = ""
     if constant == PRINTED:
-        remark = "As printed, Theorem 1 is for unit noise, and too small even there (docs/theory.md)."
+        remark = "As printed, Theorem 1 is for unit noise, and its constants are not proved (docs/theory.md)."
     elif len(psi) > 1:
         remark = f"Theorem 1, {constant}: the {'√n' if exponent == 2 else 'n^(2/3)'} term is the smaller one."
     return RegretBound(source, policy, actions, UPPER, "Bayesian", value, constant, remark)
+
+
+def _shown(row: RegretBound) -> str:
+    """Return the sign and the value, in brackets where the bound does not hold."""
+    said = f"{row.sign} {formatted(row.value)}"
+    return said if row.holds else f"({said})"
 
 
 def _of_others(problem: Problem) -> list[RegretBound]:
@@ -282,6 +296,8 @@ def _of_others(problem: Problem) -> list[RegretBound]:
         missing.append("d a multiple of s, at least 2s")
     if root > reach * n:
         missing.append("R_max ≥ σ√(sd/n)")
+    if problem.n_actions is not None and math.log(problem.n_actions) < s * math.log(d / s) - 1e-9:
+        missing.append("K ≥ (d/s)^s")
     unmet = f"LS 2020, Thm 24.3 does not hold here: it needs {' and '.join(missing)}." if missing else ""
     rows = [
         RegretBound("APS 2012", "online-to-confidence", ARBITRARY, UPPER, "frequentist", root, RATE),
@@ -302,7 +318,17 @@ def _of_others(problem: Problem) -> list[RegretBound]:
     if c_min is not None:
         least = min(math.cbrt(s) * two_thirds / math.cbrt(c_min), math.sqrt(d) * math.sqrt(n))
         value = sigma * math.exp(-4.0) / 4.0 * least
-        rows.append(RegretBound("HLW 2020, Thm 3.3", "any policy", "C_min > 0", LOWER, "minimax", value, GIVEN, MEMORY))
+        needed = []
+        if problem.n_actions is not None and math.log(problem.n_actions) < (d - 1.0) * math.log(2.0) - 1e-9:
+            needed.append("K ≥ 2^(d−1)")
+        if value > 2.0 * reach * n:
+            needed.append("a larger R_max")
+        remark = f"HLW 2020, Thm 3.3 does not hold here: it needs {' and '.join(needed)}." if needed else ""
+        constant = UNMET if needed else GIVEN
+        lower = RegretBound(
+            "HLW 2020, Thm 3.3", "any policy", "C_min > 0", LOWER, "minimax", value, constant, remark, not needed
+        )
+        rows.append(lower)
     return rows
 
 
@@ -325,6 +351,8 @@ def _checked(
     if c_min is not None and not check_number("c_min", c_min) > 0.0:
         hint = "none for actions that do not span the space"
         raise ValueError(f"c_min: expected a positive number, or {hint}, got {shown(c_min)}")
+    if c_min is not None and many is not None and many < d:
+        raise ValueError(f"c_min: expected none for fewer actions ({many}) than features ({d}), got {shown(c_min)}")
     c = check_number("constant", constant)
     if c < 1.0:
         raise ValueError(f"constant: expected a number of at least 1, got {shown(constant)}")

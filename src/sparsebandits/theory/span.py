@@ -13,8 +13,8 @@ from scipy.linalg import qr, solve_triangular
 from sparsebandits.checks import FloatArray, IntArray, check_matrix, frozen
 from sparsebandits.theory.design import exploratory_design
 
-NEGLIGIBLE = 1e-9
-"""Coefficients below this share of the largest one are rounding."""
+NEGLIGIBLE = 3e-6
+"""Coefficients below this share of the largest one are of the size of what counts as dependent (``design.py``)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Unseen:
     Attributes
     ----------
     feature : column of the actions
-    others : columns that it is a combination of; none if it is zero in all actions
+    others : columns that it is a combination of; none if it is zero in all actions, or negligible beside the others
     coefficients : of these columns
     """
 
