@@ -34,7 +34,7 @@ class Scale:
 
 SCALES = {
     "full": Scale(200, 20, 1000, {20: 100, 40: 100, 100: 30}, points=112),  # every ninth round, 100 and 1000 among them
-    "smoke": Scale(2, 2, 40, {20: 2, 40: 2, 100: 1}, points=20),
+    "smoke": Scale(2, 2, 40, {20: 2, 40: 2, 100: 1}, points=40),
 }
 
 
