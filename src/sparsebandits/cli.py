@@ -5,7 +5,7 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -265,8 +265,19 @@ def main() -> None:
         sys.exit(BAD_INPUT)
     except _InterruptedError as error:
         typer.echo(f"sparsebandits: {error}", err=True)
-        sys.exit(INTERRUPTED)
+        _leave()
     except SystemExit as stop:
-        if stop.code == INTERRUPTED:
-            typer.echo("sparsebandits: interrupted before the end; no results were written.", err=True)
-        raise
+        if stop.code != INTERRUPTED:
+            raise
+        typer.echo("sparsebandits: interrupted before the end; no results were written.", err=True)
+        _leave()
+
+
+def _leave() -> NoReturn:
+    """End at once: Python may crash as it shuts down, if the compiler of kernels was interrupted in the middle."""
+    loky = sys.modules.get("joblib.externals.loky")
+    if loky is not None:
+        loky.get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)
