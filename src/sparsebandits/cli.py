@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -17,6 +19,17 @@ BAD_INPUT, INTERRUPTED = 2, 130
 
 class _InterruptedError(Exception):
     """Ctrl-C, with what there is to say about it."""
+
+
+@contextmanager
+def _resumable(directory: Path) -> Iterator[None]:
+    """Turn Ctrl-C into a word on what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise _InterruptedError(
+            f"interrupted before the end; what is finished is in {directory}, and the same command continues from it."
+        ) from None
 
 
 app = typer.Typer(
@@ -114,12 +127,8 @@ def run(
 
     plan = read_plan(file)
     directory = Path("out") / file.stem if out is None else out
-    try:
+    with _resumable(directory):
         result = plan.run(directory, workers or os.cpu_count() or 1, shown_progress, scheduler)
-    except KeyboardInterrupt:
-        raise _InterruptedError(
-            f"interrupted before the end; finished trials are in {directory}, and the same command continues from them."
-        ) from None
     figure = directory / "regret.png"
     result.plot(figure, plan.title)
     assert result.about is not None
@@ -163,17 +172,13 @@ def reproduce(
     _make(directory)
     sys.path.insert(0, str(root))
     said: dict[str, Any] = {}
-    try:
+    with _resumable(directory):
         for name in names if what == "all" else (what,):
             report = import_module(f"papers.hao2021.{name}").main(directory, scale, workers or os.cpu_count() or 1)
             said[name] = {"table": report.table.to_dicts(), "files": [str(file) for file in report.files]}
             if not as_json:
                 typer.echo(f"{report.table}\n\nWritten: {', '.join(said[name]['files'])}\n")
-    except KeyboardInterrupt:
-        raise _InterruptedError(
-            f"interrupted before the end; what is finished is in {directory}, and the same command continues from it."
-        ) from None
-    claims = import_module("papers.hao2021._claims").claims(directory) if what == "all" else {}
+        claims = import_module("papers.hao2021._claims").claims(directory) if what == "all" else {}
     for title, text in ({} if as_json else claims).items():
         typer.echo(f"{title}\n\n{text}\n")
     if as_json:
