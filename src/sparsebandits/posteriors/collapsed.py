@@ -199,7 +199,9 @@ def _push(stack: Any, depth: int, n: int, start: int, k: int, active: Any, gone:
     """
     if depth == len(stack):
         taller = np.empty((2 * depth, stack.shape[1]), np.int64)
-        taller[:depth] = stack
+        for i in range(depth):  # a slice would take Numba seconds to compile
+            for j in range(stack.shape[1]):
+                taller[i, j] = stack[i, j]
         stack = taller
     top = stack[depth]
     for i in range(k):

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from scipy.special import erfcx
 
 from sparsebandits.compiled import COMPILED
-from sparsebandits.posteriors.inline_random import happens, normal, uniform
+from sparsebandits.posteriors.inline_random import happens_in_bin, normal, random_bits, uniform
 
 POINT_MASS, GAUSSIAN, LAPLACE = 0, 1, 2
+SHIFT_8, BYTE = np.uint64(8), np.uint64(255)
 ROOT_HALF = math.sqrt(0.5)
 
 
@@ -71,6 +72,34 @@ def positive_normal(state: Any, mean: float) -> Any:
 
 
 @njit(**COMPILED)
+def _subtract(residual: Any, change: float, gram: Any, j: int) -> None:
+    """Take X'X_j times a change of θ_j off the residual."""
+    for i in range(len(residual)):
+        residual[i] -= change * gram[j, i]
+
+
+@njit(**COMPILED)
+def _begin(residual: Any, theta: Any, row: int, gram: Any, moment: Any, active: Any) -> None:
+    """Set the residual to X'y − X'X θ, four coefficients at a time; ``active`` is room for their places."""
+    d, count = len(residual), 0
+    for j in range(d):  # without a branch: which coefficients are zero cannot be foreseen
+        active[count] = j
+        count += theta[row, j] != 0.0
+    for j in range(d):
+        residual[j] = moment[j]
+    k = 0
+    while k + 4 <= count:
+        p, q, r, s = active[k], active[k + 1], active[k + 2], active[k + 3]
+        a, b, c, e = theta[row, p], theta[row, q], theta[row, r], theta[row, s]
+        for j in range(d):
+            residual[j] -= (a * gram[p, j] + b * gram[q, j]) + (c * gram[r, j] + e * gram[s, j])
+        k += 4
+    while k < count:
+        _subtract(residual, theta[row, active[k]], gram, active[k])
+        k += 1
+
+
+@njit(**COMPILED)
 def coordinate_sweep(
     theta: Any,  # (M, d), moved in place
     included: Any,  # (M, d) bool, likewise
@@ -91,13 +120,15 @@ def coordinate_sweep(
     d = theta.shape[1]
     residual, slab_v, slab_sd, base = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
     spike_v, spike_base, pull = np.zeros(d), np.zeros(d), np.empty(d)
+    diagonal, active = np.diag(gram).copy(), np.empty(d + 1, np.int64)
+    bits = np.uint64(0)
     last_precision, last_scale = -1.0, -1.0
     for row in range(theta.shape[0]):
         precision, scale = precisions[row], slab_scales[row]
         if precision != last_precision or scale != last_scale:
             last_precision, last_scale = precision, scale
             for j in range(d):
-                q, own = gram[j, j] * precision, 1.0 / (slab_variance[j] * scale)
+                q, own = diagonal[j] * precision, 1.0 / (slab_variance[j] * scale)
                 pull[j] = slab_mean[j] * own
                 slab_v[j] = 1.0 / (q + own)
                 slab_sd[j] = math.sqrt(slab_v[j])
@@ -108,17 +139,14 @@ def coordinate_sweep(
                 elif kind == LAPLACE:  # a column of zeros has q = 0; what is added to it is below rounding
                     spike_v[j] = 1.0 / max(q, 1e-30 / (spike * spike))
                     spike_base[j] = 0.5 * math.log(math.pi * spike_v[j] / 8.0) - math.log(spike)
-        for j in range(d):
-            residual[j] = moment[j]
-        for i in range(d):
-            if theta[row, i] != 0.0:
-                value = theta[row, i]
-                for j in range(d):
-                    residual[j] -= value * gram[i, j]
+        _begin(residual, theta, row, gram, moment, active)
         for position in range(d):
+            if position % 8 == 0:
+                bits = random_bits(state)  # a byte a coordinate, which mostly decides
+            bin_, bits = np.int64(bits & BYTE), bits >> SHIFT_8
             j = order[position]
             old = theta[row, j]
-            h = (residual[j] + gram[j, j] * old) * precision
+            h = (residual[j] + diagonal[j] * old) * precision
             centre = slab_v[j] * (h + pull[j])
             odds = base[j] + shared_log_odds[row] + 0.5 * centre * (h + pull[j])
             positive, spike_sd, both = 0.0, 0.0, 1.0
@@ -137,7 +165,7 @@ def coordinate_sweep(
                     near, far = 2.0 - scaled_erfc(-low) * fade, scaled_erfc(max(x, y)) * fade
                     positive, both = near if x < y else far, near + far
                     odds -= spike_base[j] + low * low + math.log(both)
-            inside = happens(state, odds)
+            inside = happens_in_bin(state, bin_, odds)
             if kind == POINT_MASS and not inside and old == 0.0:
                 continue  # nothing changes, as in most visits
             included[row, j] = inside
@@ -153,9 +181,7 @@ def coordinate_sweep(
                 new = -spike_sd * positive_normal(state, (-h - 1.0 / spike) * spike_sd)
             if new != old:
                 theta[row, j] = new
-                change = new - old
-                for i in range(d):
-                    residual[i] -= change * gram[j, i]
+                _subtract(residual, new - old, gram, j)
 
 
 @njit(**COMPILED)
@@ -179,7 +205,9 @@ def coordinate_sweeps(
     """Sweep S + 1 times; the other arguments are those of :func:`coordinate_sweep`."""
     for sweep in range(passed.shape[1] + 1):
         if sweep > 0:
-            passed[:, sweep - 1] = theta
+            for row in range(theta.shape[0]):  # a slice would take Numba seconds to compile
+                for j in range(theta.shape[1]):
+                    passed[row, sweep - 1, j] = theta[row, j]
         coordinate_sweep(
             theta, included, precisions, order, gram, moment, slab_mean, slab_variance, slab_scales, log_odds,
             shared_log_odds, kind, spike, state,

@@ -114,12 +114,19 @@ def binomial(state: Any, n: int, p: float) -> int:
 
 
 @njit(inline="always", error_model="numpy")
-def happens(state: Any, log_odds: float) -> bool:
-    """Return whether an event with these log odds happens."""
-    u = uniform(state)
-    low = int(u * BINS)
+def happens_in_bin(state: Any, low: int, log_odds: float) -> bool:
+    """Return whether an event with these log odds happens, given that BINS times a uniform number begins with ``low``.
+
+    What comes after the point is drawn where it matters.
+    """
     if log_odds < LOGITS[low]:
         return False
     if log_odds >= LOGITS[low + 1]:
         return True
-    return bool(u * (1.0 + math.exp(-log_odds)) < 1.0)
+    return bool((low + uniform(state)) * (1.0 + math.exp(-log_odds)) < BINS)
+
+
+@njit(inline="always", error_model="numpy")
+def happens(state: Any, log_odds: float) -> bool:
+    """Return whether an event with these log odds happens."""
+    return happens_in_bin(state, np.int64(random_bits(state) & LAYER_MASK), log_odds)

@@ -82,11 +82,11 @@ def langevin_steps(
                 odds = log_odds[j] + abs(t) * spike_precision - 0.5 * apart * apart * slab_precision[j]
                 nu[c, j] = n + weight * (1.0 / (1.0 + math.exp(-odds)) - n)
         if k >= burn_in and (k - burn_in + 1) % thinning == 0:
-            draws[:, kept] = theta
-            kept += 1
             for c in range(chains):
                 for j in range(d):
+                    draws[c, kept, j] = theta[c, j]
                     inclusion[j] += nu[c, j]
+            kept += 1
 
 
 # The same steps for many chains at a time, in single precision: matrix products and elementary functions come from
