@@ -1,347 +1,180 @@
 """Decisions a second, against other packages: ``python -m benchmarks.decisions``.
 
-One linear bandit with K = 200 actions of d = 100 features; each competitor decides and is told the reward,
-one decision at a time, on one thread. Only the time inside ``ask`` and ``tell`` counts. In each repeat all
-competitors run once, in turns, and ratios are taken within a repeat, so that a machine that is busy for a
-while slows both sides. The regret beside the speed shows whether a competitor learns; the runs are too few to
-rank by.
+Linear bandits with K = 200 and K = 2000 fixed actions of d = 100 features; each competitor decides and is told the
+reward, one decision at a time, on one thread. Only the time inside ``ask`` and ``tell`` counts. In each repeat all
+competitors run once, in turns, every other repeat in reverse, and ratios are taken within a repeat, so that a machine
+that is busy for a while slows both sides. What the decisions are worth is in ``regret.py``.
 """
 
 import os
 
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))  # before NumPy
 
-import argparse
 import gc
-import json
-import math
-import platform
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from statistics import fmean, median
-from time import perf_counter
-from typing import Any
-
-from threadpoolctl import threadpool_info, threadpool_limits
+import sys
+from collections.abc import Sequence
+from statistics import median
 
 import sparsebandits as sb
-from benchmarks.peers import IDS_SAMPLES, PEERS, Competitor, Entry, Problem
-from sparsebandits.randomness import IndexedNormals
-from sparsebandits.storage import write_atomically
+from benchmarks.competitors import (
+    LARGE_IDS,
+    LIBRARIES,
+    LIBRARY,
+    LIN_TS,
+    LIN_UCB,
+    LINEAR_IDS,
+    OURS,
+    SPARSE_IDS,
+    listed,
+    play,
+    reason,
+)
+from benchmarks.peers import IDS_SAMPLES, PEERS, Entry, Problem
+from benchmarks.section import Figures, around, run, target, targets_table
 from sparsebandits.tables import Table
 
 INSTANCE_SEED, NOISE_SEED = 0, 1
 DIMENSION, SPARSITY = 100, 10
-PRIOR_VARIANCE, WIDTH = 0.01, 2.0
-WARM_UP = 20
-"""Rounds that each competitor plays untimed before the first repeat."""
+ROUNDS = {200: 500, 2000: 200}
+"""Rounds of a run, by the number of actions."""
 
-LEARNT = 0.75
-"""A competitor counts as learning if its regret is below this share of the regret of playing at random."""
-
-
-class Ours:
-    """A policy of this package; the decision is kept between ``ask`` and ``tell``."""
-
-    def __init__(self, policy: sb.Policy) -> None:
-        self._policy = policy
-        self._decision: sb.Decision
-
-    def ask(self) -> int:
-        """Ask the policy."""
-        self._decision = self._policy.ask()
-        return self._decision.action
-
-    def tell(self, action: int, reward: float) -> None:
-        """Tell the policy."""
-        self._policy.tell(self._decision, reward)
+REPEATS = 5
+SHORTER = 10
+"""Slow competitors play so many times fewer rounds; the warm-up is so many times shorter than a run."""
 
 
-def our(name: str, kind: str, policy: Callable[..., sb.Policy], note: str = "", **settings: Any) -> Entry:
-    def make(problem: Problem) -> Competitor:
-        prior = sb.GaussianPrior(variance=problem.prior_variance)
-        known = {"prior": prior, "noise_variance": problem.noise_variance, "seed": problem.seed}
-        return Ours(policy(problem.actions, **{**known, **settings}))
-
-    return Entry(name, "sparsebandits", kind, make, note)
-
-
-LIN_TS = our("LinTS", "TS", sb.LinTS, "also estimates the probability of each decision, from 100 standing draws")
-LIN_UCB = our(
-    "LinUCB",
-    "UCB",
-    sb.LinUCB,
-    "keeps the variances of fixed actions up to date; other actions in each round would cost more",
-    width=WIDTH,
-)
-LINEAR_IDS = our(
-    "LinearIDS, 1,000 draws",
-    "IDS",
-    sb.LinearIDS,
-    "reweights its draws and makes them anew when their effective number has halved",
-    n_draws=1000,
-)
-LARGE_IDS = our("LinearIDS, 10,000 draws", "IDS", sb.LinearIDS, "the same", n_draws=10_000)
-SPARSE = sb.SpikeSlab(inclusion=SPARSITY / DIMENSION, slab_variance=1.0 / SPARSITY)
-SPARSE_IDS = our(
-    "SparseIDS, 10,000 draws", "IDS", sb.SparseIDS, "knows that a tenth of the features matters", prior=SPARSE
-)
-SPARSE_TS = our("SparseTS, 10,000 draws", "TS", sb.SparseTS, "the same", prior=SPARSE)
-UNTOLD_IDS = our(
-    "SparseIDS, told nothing",
-    "IDS",
-    sb.SparseIDS,
-    "learns sparsity, sizes and noise; 10,000 draws",
-    prior=None,
-    noise_variance=None,
-)
-OURS = (LIN_TS, LIN_UCB, LINEAR_IDS, LARGE_IDS, SPARSE_IDS, SPARSE_TS, UNTOLD_IDS)
+def measure(quick: bool) -> Figures:
+    """Return the rates of all competitors, and what ours should reach, on both problems."""
+    rounds, repeats = ({200: 20, 2000: 10}, 1) if quick else (ROUNDS, REPEATS)
+    problems = []
+    for actions, length in rounds.items():
+        competitors = rates((*OURS, *PEERS), actions, length, repeats)
+        problems.append(
+            {"actions": actions, "rounds": length, "competitors": competitors, "targets": targets(competitors, actions)}
+        )
+    return {"repeats": repeats, "problems": problems}
 
 
-@dataclass
-class Measurement:
-    """Decisions a second and final regret of one competitor, one number a repeat, or why there are none."""
-
-    entry: Entry
-    rates: list[float] = field(default_factory=list)
-    regrets: list[float] = field(default_factory=list)
-    problem: str = ""
-
-    @property
-    def measured(self) -> bool:
-        """Whether every run went through."""
-        return not self.problem
-
-
-@dataclass(frozen=True)
-class Target:
-    """A figure and what it should reach; the range is over repeats."""
-
-    name: str
-    against: str
-    figure: float | None
-    low: float | None
-    high: float | None
-    wanted: float
-    met: str
-
-
-def play(competitor: Competitor, instance: sb.Instance, rounds: int) -> tuple[float, float]:
-    """Return decisions a second and the regret, from true means, after ``rounds`` rounds."""
-    noise, deviation = IndexedNormals(NOISE_SEED), math.sqrt(instance.noise_variance)
-    seconds = regret = 0.0
-    for t in range(rounds):
-        asked = perf_counter()
-        action = competitor.ask()
-        seconds += perf_counter() - asked
-        reward = float(instance.means[action]) + deviation * noise(t, action)
-        regret += float(instance.gaps[action])
-        told = perf_counter()
-        competitor.tell(action, reward)
-        seconds += perf_counter() - told
-    return rounds / seconds, regret
-
-
-def measure(entries: Sequence[Entry], instance: sb.Instance, rounds: int, repeats: int) -> list[Measurement]:
-    """Run all entries in turns. A peer that fails is dropped and its reason kept; our own have to run."""
-    measurements = [Measurement(entry) for entry in entries]
+def rates(entries: Sequence[Entry], actions: int, rounds: int, repeats: int) -> list[Figures]:
+    """Run all entries in turns. A peer that fails is dropped and its reason kept."""
+    instance = sb.GaussianActions(DIMENSION, SPARSITY, actions).sample(INSTANCE_SEED)
+    found: dict[str, list[float]] = {entry.name: [] for entry in entries}
+    problems: dict[str, str] = {}
+    lengths = {entry.name: max(1, rounds // SHORTER) if entry.slow else rounds for entry in entries}
     for repeat in range(-1, repeats):  # −1 is the warm-up
-        for measurement in measurements if repeat % 2 == 0 else reversed(measurements):
-            if not measurement.measured:
+        print(f"K = {actions}: {f'repeat {repeat + 1} of {repeats}' if repeat >= 0 else 'warm-up'}", file=sys.stderr)
+        for entry in entries if repeat % 2 == 0 else reversed(entries):
+            if entry.name in problems:
                 continue
-            seed = max(repeat, 0)  # another seed a repeat: speed should not hang on one lucky or unlucky run
-            problem = Problem(instance.actions, instance.noise_variance, PRIOR_VARIANCE, WIDTH, seed)
+            length = lengths[entry.name] if repeat >= 0 else max(1, lengths[entry.name] // SHORTER)
+            # Another seed a repeat: speed should not hang on one lucky or unlucky run.
+            problem = Problem(instance.actions, instance.noise_variance, SPARSITY, seed=max(repeat, 0))
             gc.collect()  # nobody pays for what another left behind
             try:
-                competitor = measurement.entry.make(problem)
-                rate, regret = play(competitor, instance, min(rounds, WARM_UP) if repeat < 0 else rounds)
+                rate, _ = play(entry.make(problem), instance, length, NOISE_SEED)
             except Exception as error:
-                if measurement.entry.library == "sparsebandits":
-                    raise
-                kind = "not installed" if isinstance(error, ImportError) else "failed"
-                measurement.problem = f"{kind} ({type(error).__name__}: {error})"
+                problems[entry.name] = reason(entry, error)
                 continue
             if repeat >= 0:
-                measurement.rates.append(rate)
-                measurement.regrets.append(regret)
-    return measurements
-
-
-def ratio(name: str, mine: Measurement, rivals: Sequence[Measurement], wanted: float) -> Target:
-    """Compare with the fastest rival. While one of them is missing, the target cannot be known to be met."""
-    present = [rival for rival in rivals if rival.measured]
-    if not present:
-        return Target(name, "–", None, None, None, wanted, "not measured")
-    best = max(present, key=lambda rival: median(rival.rates))
-    ratios = [own / other for own, other in zip(mine.rates, best.rates, strict=True)]
-    figure = median(ratios)
-    met = "no" if figure < wanted else "yes" if len(present) == len(rivals) else "open: a peer is missing"
-    return Target(name, best.entry.name, figure, min(ratios), max(ratios), wanted, met)
-
-
-def absolute(mine: Measurement, wanted: float) -> Target:
-    figure = median(mine.rates)
-    met = "no" if figure < wanted else "yes"
-    return Target(f"{mine.entry.name}, a second", "–", figure, min(mine.rates), max(mine.rates), wanted, met)
-
-
-def targets(measurements: Sequence[Measurement], random_regret: float) -> list[Target]:
-    """Return what this package should reach, from one run."""
-    of = {measurement.entry: measurement for measurement in measurements}
-    peers = [of[entry] for entry in PEERS]
-
-    def rivals(kind: str) -> list[Measurement]:
-        return [peer for peer in peers if peer.entry.kind == kind]
-
-    learning = [p for p in rivals("TS") if not p.measured or fmean(p.regrets) < LEARNT * random_regret]
+                found[entry.name].append(rate)
     return [
-        ratio("LinTS / best peer TS that learns", of[LIN_TS], learning, 1.0),
-        ratio("LinTS / fastest peer TS", of[LIN_TS], rivals("TS"), 1.0),
-        ratio("LinUCB / fastest peer UCB", of[LIN_UCB], rivals("UCB"), 1.0),
-        ratio("LinUCB / fastest peer of all", of[LIN_UCB], peers, 1.0),
-        ratio(f"LinearIDS 1,000 / peer IDS {IDS_SAMPLES:,}", of[LINEAR_IDS], rivals("IDS"), 5.0),
-        ratio(f"LinearIDS 10,000 / peer IDS {IDS_SAMPLES:,}", of[LARGE_IDS], rivals("IDS"), 1.5),
-        ratio(f"SparseIDS 10,000 / peer IDS {IDS_SAMPLES:,}", of[SPARSE_IDS], rivals("IDS"), 3.0),
-        absolute(of[LIN_TS], 4000.0),
-        absolute(of[LIN_UCB], 4000.0),
+        {
+            "name": entry.name,
+            "library": entry.library,
+            "kind": entry.kind,
+            "learns": entry.learns,
+            "note": entry.note,
+            "rounds": lengths[entry.name],
+            "problem": problems.get(entry.name),
+            "rates": [] if entry.name in problems else found[entry.name],
+        }
+        for entry in entries
     ]
 
 
-def cpu_model() -> str:
-    """Return the processor's name, as far as the system tells it."""
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        for line in information.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+def targets(competitors: Sequence[Figures], actions: int) -> list[Figures]:
+    """Return what this package should reach; a ratio is left out while one of its rivals is missing."""
+    rates = {c["name"]: c["rates"] for c in competitors}
+    peers = [c for c in competitors if c["library"] != LIBRARY]
+    samples = f"{IDS_SAMPLES:,}"
+
+    def of_kind(kind: str) -> list[Figures]:
+        return [peer for peer in peers if peer["kind"] == kind]
+
+    goals = [
+        ("LinTS / fastest peer TS that learns", LIN_TS, [c for c in of_kind("TS") if c["learns"]], 1.0),
+        ("LinTS / fastest peer TS", LIN_TS, of_kind("TS"), 1.0),
+        ("LinUCB / fastest peer UCB", LIN_UCB, of_kind("UCB"), 1.0),
+        ("LinUCB / fastest peer of all", LIN_UCB, peers, 1.0),
+        (f"LinearIDS 1,000 / peer IDS {samples}", LINEAR_IDS, of_kind("IDS"), 5.0),
+        (f"LinearIDS 10,000 / peer IDS {samples}", LARGE_IDS, of_kind("IDS"), 1.5),
+        (f"SparseIDS 10,000 / peer IDS {samples}", SPARSE_IDS, of_kind("IDS"), 5.0),
+    ]
+    reached = []
+    for name, mine, rivals, wanted in goals:
+        if all(rival["rates"] for rival in rivals):
+            best = max(rivals, key=lambda rival: median(rival["rates"]))
+            ratios = [own / other for own, other in zip(rates[mine.name], best["rates"], strict=True)]
+            reached.append(target(f"{name} ({best['name']})", ratios, wanted if actions == 200 else 1.0))
+    if actions == 200:
+        reached += [target(f"{mine.name}, a second", rates[mine.name], 4000.0) for mine in (LIN_TS, LIN_UCB)]
+    return reached
 
 
-def release(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "source tree" if package == "sparsebandits" else "not installed"
-
-
-def circumstances(rounds: int, repeats: int) -> dict[str, Any]:
-    """Return what a figure depends on besides the code."""
-    packages = ("sparsebandits", "numpy", "scipy", *dict.fromkeys(entry.library for entry in PEERS))
-    return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "rounds": rounds,
-        "repeats": repeats,
-        "cpu": cpu_model(),
-        "cores": os.cpu_count(),
-        "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
-        "python": platform.python_version(),
-        "versions": {package: release(package) for package in packages},
-    }
-
-
-def short(figure: float | None) -> float | int | None:
-    """Return speeds as whole numbers and ratios with two decimals."""
-    return figure if figure is None else round(figure) if figure >= 100 else round(figure, 2)
-
-
-def page(
-    around: dict[str, Any],
-    measurements: Sequence[Measurement],
-    reached: Sequence[Target],
-    random_regret: float,
-) -> str:
-    """Return everything on one page."""
-    lines = [
-        (
-            m.entry.name,
-            round(median(m.rates)),
-            round(min(m.rates)),
-            round(max(m.rates)),
-            round(fmean(m.regrets)),
+def ahead(competitors: Sequence[Figures]) -> list[str]:
+    """Return for each of our policies a line with the peers whose median rate is higher, fastest first."""
+    measured = sorted((c for c in competitors if c["rates"]), key=lambda c: -median(c["rates"]))
+    return [
+        listed(
+            f"Ahead of {mine['name']}",
+            [
+                peer["name"]
+                for peer in measured
+                if peer["library"] != LIBRARY and median(peer["rates"]) > median(mine["rates"])
+            ],
         )
-        if m.measured
-        else (m.entry.name, None, None, None, None)
-        for m in measurements
+        for mine in competitors
+        if mine["library"] == LIBRARY
     ]
-    goals = [(t.name, t.against, *(short(x) for x in (t.figure, t.low, t.high, t.wanted)), t.met) for t in reached]
-    versions = ", ".join(f"{package} {number}" for package, number in around["versions"].items())
-    notes = [f"{m.entry.name}: {m.entry.note}." for m in measurements if m.entry.note and m.measured]
-    missing = [f"{m.entry.name}: {m.problem}." for m in measurements if not m.measured]
-    parts = [
-        f"Decisions a second, ask + tell one at a time: K = 200, d = 100, {around['rounds']} rounds, "
-        f"{around['repeats']} repeats in turns",
-        f"{around['cpu']}, {around['cores']} cores, load {around['load_average']} at the start, "
-        f"at most {around['blas_threads']} BLAS thread; {around['date']}",
-        f"Python {around['python']}; {versions}",
+
+
+def page(figures: Figures) -> str:
+    """Return the text of this section."""
+    parts = [f"Decisions a second, ask + tell one at a time, {figures['repeats']} repeats in turns", around(figures)]
+    for problem in figures["problems"]:
+        competitors = problem["competitors"]
+        rows = [
+            (c["name"], c["rounds"], round(median(c["rates"])), round(min(c["rates"])), round(max(c["rates"])))
+            if c["rates"]
+            else (c["name"], c["rounds"], None, None, None)
+            for c in competitors
+        ]
+        missing = [f"{c['name']}, {c['problem']}" for c in competitors if c["problem"]]
+        parts += [
+            "",
+            f"K = {problem['actions']}, d = {DIMENSION}",
+            "",
+            str(Table(("competitor", "rounds", "median", "min", "max"), rows)),
+            "",
+            *ahead(competitors),
+            "",
+            targets_table(problem["targets"]),
+            *([listed("Not measured", missing)] if missing else []),
+        ]
+    # A peer that fails on one problem may run on the other.
+    missing = [
+        f"{c['name']}, K = {p['actions']}" for p in figures["problems"] for c in p["competitors"] if c["problem"]
+    ]
+    notes = [f"{c['name']}: {c['note']}." for c in figures["problems"][0]["competitors"] if c["note"]]
+    parts += [
         "",
-        str(Table(("competitor", "median", "min", "max", "regret"), lines)),
-        f"Regret is the mean over repeats (a seed each); playing at random: {random_regret:.0f}.",
+        "Ratios are medians of ratios within a repeat, to the fastest by its median; none while a rival is missing.",
         "",
-        str(Table(("target", "against", "figure", "min", "max", "wanted", "met"), goals)),
-        f"Ratios are medians of ratios within a repeat. To learn: regret below {LEARNT:g} of random play's.",
-        *(["", "Not measured", *missing] if missing else []),
-        *(["", "Notes", *notes] if notes else []),
+        "Notes",
+        *notes,
     ]
     return "\n".join(parts)
 
 
-def record(
-    around: dict[str, Any],
-    measurements: Sequence[Measurement],
-    reached: Sequence[Target],
-    random_regret: float,
-) -> bytes:
-    """Return all figures as JSON."""
-    competitors = [
-        {
-            "name": m.entry.name,
-            "library": m.entry.library,
-            "kind": m.entry.kind,
-            "note": m.entry.note,
-            "problem": m.problem or None,
-            "median_rate": median(m.rates) if m.measured else None,
-            "rates": m.rates if m.measured else [],
-            "regrets": m.regrets if m.measured else [],
-        }
-        for m in measurements
-    ]
-    content = {
-        **around,
-        "random_regret": random_regret,
-        "competitors": competitors,
-        "targets": [vars(target) for target in reached],
-    }
-    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def at_least_one(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
-    return number
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.decisions", description="Decisions a second.")
-    parser.add_argument("--rounds", type=at_least_one, default=500, help="decisions in each run (500)")
-    parser.add_argument("--repeats", type=at_least_one, default=5, help="runs of each competitor (5)")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write all figures to this file too")
-    options = parser.parse_args(arguments)
-
-    instance = sb.GaussianActions(DIMENSION, SPARSITY).sample(INSTANCE_SEED)
-    random_regret = options.rounds * float(instance.gaps.mean())
-    around = circumstances(options.rounds, options.repeats)
-    with threadpool_limits(limits=1):  # for a NumPy that was imported before this module
-        measurements = measure((*OURS, *PEERS), instance, options.rounds, options.repeats)
-        around["blas_threads"] = max(pool["num_threads"] for pool in threadpool_info())
-    reached = targets(measurements, random_regret)
-    print(page(around, measurements, reached, random_regret))
-    if options.json is not None:
-        write_atomically(options.json, record(around, measurements, reached, random_regret))
-
-
 if __name__ == "__main__":
-    main()
+    run("decisions", measure, page, LIBRARIES)

@@ -1,0 +1,114 @@
+"""Who takes part in the sections ``decisions`` and ``regret``, and how one plays.
+
+All know the noise variance and that θ has length 1, so that the prior variance of a coordinate is 1/d. The sparse
+policies also know how many features matter, but for the one that is told nothing.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from textwrap import fill
+from time import perf_counter
+from typing import Any
+
+import sparsebandits as sb
+from benchmarks.peers import PEERS, Competitor, Entry, Problem
+from sparsebandits.randomness import IndexedNormals, Seed
+
+LIBRARY = "sparsebandits"
+
+
+class Ours:
+    """A policy of this package; the decision is kept between ``ask`` and ``tell``."""
+
+    def __init__(self, policy: sb.Policy) -> None:
+        self._policy = policy
+        self._decision: sb.Decision
+
+    def ask(self) -> int:
+        """Ask the policy."""
+        self._decision = self._policy.ask()
+        return self._decision.action
+
+    def tell(self, action: int, reward: float) -> None:
+        """Tell the policy."""
+        self._policy.tell(self._decision, reward)
+
+
+def dense(name: str, kind: str, policy: Callable[..., sb.Policy], note: str, **settings: Any) -> Entry:
+    def make(problem: Problem) -> Competitor:
+        prior = sb.GaussianPrior(variance=problem.prior_variance)
+        return Ours(policy(problem.actions, prior, problem.noise_variance, seed=problem.seed, **settings))
+
+    return Entry(name, LIBRARY, kind, make, note)
+
+
+def sparse(name: str, kind: str, policy: Callable[..., sb.Policy], note: str) -> Entry:
+    def make(problem: Problem) -> Competitor:
+        dimension = problem.actions.shape[1]
+        prior = sb.SpikeSlab(inclusion=problem.sparsity / dimension, slab_variance=1.0 / problem.sparsity)
+        return Ours(policy(problem.actions, prior, problem.noise_variance, seed=problem.seed))
+
+    return Entry(name, LIBRARY, kind, make, note)
+
+
+def make_untold(problem: Problem) -> Competitor:
+    return Ours(sb.SparseIDS(problem.actions, seed=problem.seed))
+
+
+LIN_TS = dense("LinTS", "TS", sb.LinTS, "also estimates the probability of each decision, from 100 standing draws")
+LIN_UCB = dense(
+    "LinUCB",
+    "UCB",
+    sb.LinUCB,
+    "keeps the variances of fixed actions up to date; other actions in each round would cost more",
+    width=Problem.width,
+)
+LINEAR_IDS = dense(
+    "LinearIDS, 1,000 draws",
+    "IDS",
+    sb.LinearIDS,
+    "reweights its draws and makes them anew when their effective number has halved",
+    n_draws=1000,
+)
+LARGE_IDS = dense("LinearIDS, 10,000 draws", "IDS", sb.LinearIDS, "the same", n_draws=10_000)
+SPARSE_IDS = sparse("SparseIDS, 10,000 draws", "IDS", sb.SparseIDS, "knows that a tenth of the features matters")
+SPARSE_TS = sparse("SparseTS, 10,000 draws", "TS", sb.SparseTS, "the same")
+UNTOLD_IDS = Entry(
+    "SparseIDS, told nothing", LIBRARY, "IDS", make_untold, "learns sparsity, sizes and noise; 10,000 draws"
+)
+OURS = (LIN_TS, LIN_UCB, LINEAR_IDS, LARGE_IDS, SPARSE_IDS, SPARSE_TS, UNTOLD_IDS)
+LIBRARIES = tuple(dict.fromkeys(entry.library for entry in PEERS))
+
+
+def play(
+    competitor: Competitor,
+    instance: sb.Instance,
+    rounds: int,
+    noise_seed: Seed,
+    clock: Callable[[], float] = perf_counter,
+) -> tuple[float, float]:
+    """Return decisions a second, by the time inside ``ask`` and ``tell``, and the regret from true means."""
+    noise, deviation = IndexedNormals(noise_seed), math.sqrt(instance.noise_variance)
+    seconds = regret = 0.0
+    for t in range(rounds):
+        asked = clock()
+        action = competitor.ask()
+        seconds += clock() - asked
+        reward = float(instance.means[action]) + deviation * noise(t, action)
+        regret += float(instance.gaps[action])
+        told = clock()
+        competitor.tell(action, reward)
+        seconds += clock() - told
+    return rounds / seconds, regret
+
+
+def reason(entry: Entry, error: Exception) -> str:
+    """Return why a peer has no figures; ours have to run."""
+    if entry.library == LIBRARY:
+        raise error
+    return f"{'not installed' if isinstance(error, ImportError) else 'failed'} ({type(error).__name__}: {error})"
+
+
+def listed(title: str, names: Sequence[str]) -> str:
+    """Return names after a title, in lines of the page's width."""
+    return fill(f"{title}: {'; '.join(names) or 'none'}", 120, subsequent_indent="  ")
