@@ -110,5 +110,6 @@ def reason(entry: Entry, error: Exception) -> str:
 
 
 def listed(title: str, names: Sequence[str]) -> str:
-    """Return names after a title, in lines of the page's width."""
-    return fill(f"{title}: {'; '.join(names) or 'none'}", 120, subsequent_indent="  ")
+    """Return names after a title, in lines of the page's width that break between names alone."""
+    whole = "; ".join(name.replace(" ", "\u00a0") for name in names)  # a space that does not break
+    return fill(f"{title}: {whole or 'none'}", 120, subsequent_indent="  ").replace("\u00a0", " ")

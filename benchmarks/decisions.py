@@ -35,7 +35,7 @@ from sparsebandits.tables import Table
 
 INSTANCE_SEED, NOISE_SEED = 0, 1
 DIMENSION, SPARSITY = 100, 10
-ROUNDS = {200: 500, 2000: 200}
+ROUNDS = {200: 500, 2000: 120}
 """Rounds of a run, by the number of actions."""
 
 REPEATS = 5
@@ -45,7 +45,7 @@ SHORTER = 10
 
 def measure(quick: bool) -> Figures:
     """Return the rates of all competitors, and what ours should reach, on both problems."""
-    rounds, repeats = ({200: 20, 2000: 10}, 1) if quick else (ROUNDS, REPEATS)
+    rounds, repeats = ({200: 10, 2000: 4}, 1) if quick else (ROUNDS, REPEATS)
     problems = []
     for actions, length in rounds.items():
         competitors = rates((*OURS, *PEERS), actions, length, repeats)

@@ -1,9 +1,15 @@
 """The benchmarks start and print their page; their figures are not judged here."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+from benchmarks import decisions, regret
+from benchmarks.competitors import OURS
+from benchmarks.regret import ENTRIES
+from benchmarks.section import Figures, target
 
 ROOT = Path(__file__).parents[1]
 
@@ -15,11 +21,67 @@ def run(*arguments: str) -> str:
     return answer.stdout
 
 
-def test_decisions(tmp_path: Path) -> None:
-    page = run("benchmarks.decisions", "--rounds", "5", "--repeats", "1", "--json", str(tmp_path / "page.json"))
+CIRCUMSTANCES = {"date": "today", "cpu": "a cpu", "cores": 2, "load": 0.0, "python": "3", "versions": {"numpy": "2"}}
+
+
+def test_decisions() -> None:
+    page = run("benchmarks.decisions", "--quick")
     assert "LinearIDS, 10,000 draws" in page
     assert "not installed" in page, "peers belong into the benchmark environment alone"
-    assert json.loads((tmp_path / "page.json").read_text())
+
+
+def competitor(name: str, rates: list[float], regrets: list[float], library: str = "peer") -> Figures:
+    problem = None if rates else "not installed"
+    same = {"library": library, "kind": "TS", "learns": True, "note": "", "rounds": 3, "problem": problem}
+    return {"name": name, "rates": rates, "regrets": regrets, **same}
+
+
+COMPETITORS = [
+    competitor("LinTS", [10.0, 30.0, 20.0], [5.0, 5.0, 5.0], "sparsebandits"),
+    competitor("LinUCB", [40.0, 40.0, 40.0], [2.0, 2.0, 2.0], "sparsebandits"),
+    competitor("slow", [25.0, 1.0, 1.0], [6.0, 1.0, 1.0]),
+    competitor("fast", [21.0, 21.0, 100.0], [4.0, 4.0, 4.0]),
+    competitor("faster", [22.0, 22.0, 22.0], [5.5, 5.5]),
+    competitor("absent", [], []),
+]
+
+
+def test_decisions_names_who_is_ahead() -> None:
+    problem = {"actions": 200, "rounds": 3, "competitors": COMPETITORS, "targets": [target("a goal", [1.0, 3.0], 2.5)]}
+    page = decisions.page({"circumstances": CIRCUMSTANCES, "repeats": 3, "problems": [problem]})
+    assert "Ahead of LinTS: faster; fast\nAhead of LinUCB: none\n" in page
+    assert "Not measured: absent, not installed" in page
+    assert re.search(r"^a goal +2 +1 +3  at least 2.5  no$", page, re.MULTILINE)
+
+
+def test_a_ratio_waits_for_all_its_rivals() -> None:
+    missing = [t["target"] for t in decisions.targets(decisions_of(COMPETITORS), 200)]
+    assert missing == ["LinTS, a second", "LinUCB, a second"]
+    reached = {t["target"]: t for t in decisions.targets(decisions_of(COMPETITORS[:-1]), 200)}
+    ratio = reached["LinTS / fastest peer TS (faster)"]
+    assert (ratio["figure"], ratio["max"], ratio["met"]) == (20 / 22, 30 / 22, False)
+
+
+def decisions_of(competitors: list[Figures]) -> list[Figures]:
+    """Return competitors with all of ours and a peer of each kind, that of the last one where it is missing."""
+    ours = [competitor(entry.name, [20.0, 30.0, 10.0], [], "sparsebandits") for entry in OURS]
+    peers = [c for c in competitors if c["library"] == "peer"]
+    return [*ours, *peers, *({**peers[-1], "kind": kind, "name": kind} for kind in ("UCB", "IDS"))]
+
+
+def test_regret_names_who_has_less() -> None:
+    setting = {"dimension": 40, "sparsity": 4, "competitors": COMPETITORS, "random": [9.0, 9.0]}
+    page = regret.page({"circumstances": CIRCUMSTANCES, "rounds": 3, "settings": [setting]})
+    assert "Less regret than LinTS: slow; fast*\nLess regret than LinUCB: none\n" in page
+    assert re.search(r"^slow +3 +2.7 +1.7 +1$", page, re.MULTILINE)
+    assert re.search(r"^playing at random +2 +9 +0 +–$", page, re.MULTILINE)
+
+
+def test_games_that_were_kept_are_not_played_again(tmp_path: Path) -> None:
+    games = tmp_path / "games.jsonl"
+    every = [{"name": n, "dimension": d, "trial": 0, "rate": 1.0, "regret": 2.0} for n in ENTRIES for d in (40, 100)]
+    games.write_text('{"name": "cut sho' + "".join("\n" + json.dumps(game) for game in every))
+    assert regret.play_all(trials=1, rounds=1, path=games) == every
 
 
 def test_posteriors() -> None:
