@@ -1,0 +1,36 @@
+"""Play a policy against an instance and time it, round by round, for the sections that watch how cost develops."""
+
+from collections.abc import Iterator
+from math import sqrt
+from time import process_time
+from typing import NamedTuple
+
+import sparsebandits as sb
+from sparsebandits.randomness import IndexedNormals
+
+
+class Round(NamedTuple):
+    """Seconds of processor time in ``ask`` and in ``tell``, and the regret from true means."""
+
+    ask: float
+    tell: float
+    regret: float
+
+
+def rounds(policy: sb.Policy, instance: sb.Instance, count: int, noise_seed: int) -> Iterator[Round]:
+    """Play ``count`` rounds; the noise is that of ``noise_seed``, the round and the action, whoever plays."""
+    noise, deviation = IndexedNormals(noise_seed), sqrt(instance.noise_variance)
+    for t in range(count):
+        begun = process_time()
+        decision = policy.ask()
+        asked = process_time()
+        reward = float(instance.means[decision.action]) + deviation * noise(t, decision.action)
+        rewarded = process_time()
+        policy.tell(decision, reward)
+        yield Round(asked - begun, process_time() - rewarded, float(instance.gaps[decision.action]))
+
+
+def sparse_ids(instance: sb.Instance, sparsity: int, seed: int, draws: int = 10_000) -> sb.SparseIDS:
+    """Return sparse IDS on particles, told how many features matter and the noise."""
+    prior = sb.SpikeSlab(inclusion=sparsity / instance.actions.shape[1], slab_variance=1.0 / sparsity)
+    return sb.SparseIDS(instance.actions, prior, instance.noise_variance, n_draws=draws, seed=seed)

@@ -1,0 +1,305 @@
+"""How the cost of sparse IDS grows: ``python -m benchmarks.scaling`` (some ten minutes, two cores for a part of them).
+
+Sparse IDS on 10,000 particles is told prior and noise. Its processor time in ask and tell, summed over the first rounds
+of a run so that moves of the particles are in it, is measured at sizes of one kind, all else fixed: features d (5 of
+which matter, or a tenth of them), actions K, draws. Each seed is an instance at every size, measured one size after the
+other, and gives an exponent: the slope of the least-squares line through logarithms of size and cost. The page shows
+the median and range over seeds, of all sizes and of the three largest, where fixed costs no longer flatten the line.
+
+One long run shows whether a round costs more as rounds go by, and whether memory grows; the median round of a stretch
+is shown beside the mean because moves get rare. Last come whole experiments: seconds a trial, and what a second worker
+gains. There wall time counts, and workers are started anew each time.
+
+``python -m benchmarks.scaling --plot`` draws ``benchmarks/scaling.png`` from the figures.
+"""
+
+import os
+
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))  # before NumPy
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import fmean, median
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from joblib.externals.loky import get_reusable_executor
+
+import sparsebandits as sb
+from benchmarks.rounds import rounds, sparse_ids
+from benchmarks.section import RESULTS, Figures, around, run, short, target, targets_table
+from sparsebandits.tables import Cell, Table
+
+NOISE = 2.0
+LARGEST = 3
+"""Sizes at the upper end that have an exponent of their own."""
+
+LONG, LONG_DIMENSION, STRETCHES = 20_000, 40, 10
+SETTLED = 1
+"""Stretches of a long run that do not count: the particles still move often."""
+
+TRIALS, TRIAL_DIMENSION, HORIZON = (1, 2, 4, 8, 16), 100, 500
+PLOT = Path(__file__).parent / "scaling.png"
+
+
+class Size(NamedTuple):
+    """What a run costs depends on."""
+
+    dimension: int
+    sparsity: int
+    actions: int = 200
+    draws: int = 10_000
+
+
+class Series(NamedTuple):
+    """Sizes of one kind, all else fixed; each seed is one run of ``length`` rounds at each size."""
+
+    name: str
+    unit: str
+    sizes: dict[int, Size]
+    length: int
+    seeds: int
+
+
+SERIES = (
+    Series("d, 5 matter", "features d", {d: Size(d, 5) for d in (20, 50, 100, 200, 500, 1000)}, 200, 5),
+    Series("d, a tenth matters", "features d", {d: Size(d, d // 10) for d in (20, 50, 100, 200, 500, 1000)}, 200, 3),
+    Series("K", "actions K", {k: Size(100, 10, k) for k in (200, 600, 2000, 6000, 20_000)}, 100, 3),
+    Series(
+        "draws", "draws", {m: Size(100, 10, draws=m) for m in (1000, 3000, 10_000, 30_000, 100_000)}, 200, 5
+    ),
+)
+
+
+def told(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def exponent(sizes: Iterable[float], costs: Iterable[float]) -> float:
+    """Return the slope of the least-squares line through the logarithms.
+
+    >>> round(exponent([1, 10, 100], [3, 30, 300]), 6)
+    1.0
+    """
+    x, y = np.log(list(sizes)), np.log(list(costs))
+    x -= x.mean()
+    return float(x @ y / (x @ x))
+
+
+def cost(size: Size, length: int, seed: int) -> float:
+    """Return milliseconds of processor time a round."""
+    instance = sb.GaussianActions(size.dimension, size.sparsity, size.actions, noise_variance=NOISE).sample(seed)
+    policy = sparse_ids(instance, size.sparsity, seed, size.draws)
+    return 1000 * fmean(r.ask + r.tell for r in rounds(policy, instance, length, seed))
+
+
+def grown(series: Series) -> Figures:
+    """Measure a series: milliseconds by seed and size, and the exponents of each seed."""
+    ms: list[list[float]] = []
+    for seed in range(series.seeds):
+        ms.append([cost(size, series.length, seed) for size in series.sizes.values()])
+        told(f"{series.name}, seed {seed}: " + ", ".join(f"{m:.3g} ms" for m in ms[-1]))
+    sizes = list(series.sizes)
+    return {
+        "name": series.name,
+        "unit": series.unit,
+        "rounds": series.length,
+        "sizes": sizes,
+        "ms": ms,
+        "exponents": [exponent(sizes, row) for row in ms],
+        "largest": [exponent(sizes[-LARGEST:], row[-LARGEST:]) for row in ms],
+    }
+
+
+def resident() -> float:
+    """Return the megabytes that this process has in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def long_run(length: int, seed: int) -> Figures:
+    """Play one long run; milliseconds and memory by stretch."""
+    instance = sb.GaussianActions(LONG_DIMENSION, LONG_DIMENSION // 10, noise_variance=NOISE).sample(seed)
+    policy = sparse_ids(instance, LONG_DIMENSION // 10, seed)
+    stretch = length // STRETCHES
+    ms, megabytes = np.empty((2, length))
+    for t, r in enumerate(rounds(policy, instance, length, seed)):
+        ms[t], megabytes[t] = 1000 * (r.ask + r.tell), resident()
+    by_stretch, memory = ms.reshape(STRETCHES, stretch), megabytes.reshape(STRETCHES, stretch)
+    found: Figures = {
+        "ends": [stretch * (i + 1) for i in range(STRETCHES)],
+        "mean": by_stretch.mean(axis=1).tolist(),
+        "median": np.median(by_stretch, axis=1).tolist(),
+        "megabytes": np.median(memory, axis=1).tolist(),
+    }
+    told(f"long run, seed {seed}: {found['mean'][-1]:.3g} ms a round at the end")
+    return found
+
+
+def seconds(trials: int, workers: int, horizon: int) -> float:
+    """Return the wall time of an experiment, workers' start included."""
+    get_reusable_executor().shutdown(wait=True)
+    sparsity = TRIAL_DIMENSION // 10
+    prior = sb.SpikeSlab(inclusion=sparsity / TRIAL_DIMENSION, slab_variance=1.0 / sparsity)
+    experiment = sb.Experiment(
+        environment=sb.GaussianActions(TRIAL_DIMENSION, sparsity, noise_variance=NOISE),
+        policies={"SparseIDS": sb.maker(sb.SparseIDS, prior=prior)},
+        horizon=horizon,
+        trials=trials,
+    )
+    begun = perf_counter()
+    experiment.run(workers=workers)
+    taken = perf_counter() - begun
+    told(f"{trials} trials on {workers} workers: {taken:.1f} s")
+    return taken
+
+
+def measure(quick: bool) -> Figures:
+    cost(Size(20, 2), 30, 0)  # compiles
+    length, horizon, counts = (500, 20, (1, 2)) if quick else (LONG, HORIZON, TRIALS)
+    long = [long_run(length, seed) for seed in range(1 if quick else 3)]
+    series = [grown(reduced(s) if quick else s) for s in SERIES]
+    alone = [seconds(count, 1, horizon) for count in counts]
+    one, two = [alone[-1]], [seconds(counts[-1], 2, horizon)]
+    for _ in range(0 if quick else 2):
+        one.append(seconds(counts[-1], 1, horizon))
+        two.append(seconds(counts[-1], 2, horizon))
+    return {
+        "series": series,
+        "long": long,
+        "trials": {"horizon": horizon, "counts": list(counts), "seconds": alone, "one": one, "two": two},
+        "targets": goals(series, long, one, two),
+    }
+
+
+def reduced(series: Series) -> Series:
+    """Return the smallest sizes, few rounds and two seeds, for a trial."""
+    return series._replace(sizes=dict(list(series.sizes.items())[:3]), length=20, seeds=2)
+
+
+def goals(series: Sequence[Figures], long: Sequence[Figures], one: Sequence[float], two: Sequence[float]) -> list[Figures]:
+    """Return the goals on growth."""
+    return [
+        target("exponent of cost in d, 5 matter", series[0]["exponents"], 1.0, at_most=True),
+        target("the same, three largest d", series[0]["largest"], 1.0, at_most=True),
+        target("mean round, last / first settled stretch", [ratio(run["mean"]) for run in long], 1.1, at_most=True),
+        target("median round, the same", [ratio(run["median"]) for run in long], 1.1, at_most=True),
+        target("memory, last less first settled, MB", [gained(run["megabytes"]) for run in long], 5.0, at_most=True),
+        target("two workers, times faster", [a / b for a, b in zip(one, two, strict=True)], 1.8),
+    ]
+
+
+def ratio(stretches: Sequence[float]) -> float:
+    """Return the last of the stretches over the first one that counts."""
+    return stretches[-1] / stretches[SETTLED]
+
+
+def gained(stretches: Sequence[float]) -> float:
+    """Return the last of the stretches less the first one that counts."""
+    return stretches[-1] - stretches[SETTLED]
+
+
+def page(figures: Figures) -> str:
+    parts = ["How the cost of sparse IDS grows; milliseconds of processor time a round", around(figures)]
+    parts += ["", str(exponents_table(figures["series"])), ""]
+    parts += [costs_line(s) for s in figures["series"]]
+    parts += ["", long_text(figures["long"]), "", trials_text(figures["trials"]), "", targets_table(figures["targets"])]
+    return "\n".join(parts)
+
+
+def exponents_table(series: Sequence[Figures]) -> Table:
+    """Return the exponents with their ranges over seeds."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            s["name"],
+            f"{s['sizes'][0]} to {s['sizes'][-1]}",
+            s["rounds"],
+            len(s["ms"]),
+            *(cell for which in ("exponents", "largest") for cell in spread(s[which])),
+        )
+        for s in series
+    ]
+    columns = ("growth in", "sizes", "rounds", "seeds", "exponent", "range", "three largest", "range")
+    return Table(columns, rows)
+
+
+def spread(values: Sequence[float]) -> tuple[float, str]:
+    """Return the median, and the range as words."""
+    return round(median(values), 2), f"{min(values):.2f} to {max(values):.2f}"
+
+
+def costs_line(series: Figures) -> str:
+    """Return the median cost at each size, in words."""
+    medians = (median(column) for column in zip(*series["ms"], strict=True))
+    costs = ", ".join(f"{short(m)} at {size}" for size, m in zip(series["sizes"], medians, strict=True))
+    return f"{series['name']}: {costs} ms"
+
+
+def long_text(long: Sequence[Figures]) -> str:
+    """Return the stretches of the long runs: medians over runs."""
+    rows: list[tuple[Cell, ...]] = []
+    begin = 1
+    for i, end in enumerate(long[0]["ends"]):
+        mean, middle, megabytes = (median(run[which][i] for run in long) for which in ("mean", "median", "megabytes"))
+        rows.append((f"{begin} to {end}", short(mean), short(middle), round(megabytes, 1)))
+        begin = end + 1
+    head = f"One long run, d = {LONG_DIMENSION}, K = 200; medians over {len(long)} seeds"
+    return f"{head}\n{Table(('rounds', 'mean (ms)', 'median (ms)', 'memory (MB)'), rows)}"
+
+
+def trials_text(trials: Figures) -> str:
+    """Return the seconds of whole experiments."""
+    alone = zip(trials["counts"], trials["seconds"], strict=True)
+    each = ", ".join(f"{short(taken / count)} with {count}" for count, taken in alone)
+    count = trials["counts"][-1]
+    one, two = (", ".join(f"{taken:.1f}" for taken in trials[which]) for which in ("one", "two"))
+    return (
+        f"Experiments of {trials['horizon']} rounds, d = {TRIAL_DIMENSION}, K = 200; seconds of wall time\n"
+        f"a trial on one worker: {each}\n{count} trials on one worker: {one}; on two: {two}"
+    )
+
+
+def plot(figures: Figures, path: Path = PLOT) -> None:
+    """Draw cost against size, and against the round of the long run."""
+    from sparsebandits.experiments.plots.style import dress, house_style, looks, new_figure, write
+
+    with house_style():
+        drawn = new_figure(7.0, 5.6)
+        grid = drawn.subplots(2, 2)
+        units = list(dict.fromkeys(s["unit"] for s in figures["series"]))
+        for axes, unit in zip(grid.flat, units, strict=False):
+            some = [s for s in figures["series"] if s["unit"] == unit]
+            for look, s in zip(looks(s["name"] for s in some).values(), some, strict=True):
+                costs = np.array(s["ms"])
+                middle = np.median(costs, axis=0)
+                label = f"{s['name']}: exponent {median(s['exponents']):.2f}"
+                axes.fill_between(s["sizes"], costs.min(axis=0), costs.max(axis=0), color=look.colour, alpha=0.2, lw=0)
+                axes.plot(
+                    s["sizes"], middle, color=look.colour, linestyle=look.dashes, marker=look.point, ms=4, label=label
+                )
+            ends = np.array([some[0]["sizes"][0], some[0]["sizes"][-1]])
+            first = float(np.median(np.array(some[0]["ms"])[:, 0]))
+            axes.plot(ends, first * ends / ends[0], color="0.6", linewidth=0.8, label="exponent 1")
+            axes.set(xscale="log", yscale="log", xlabel=unit, ylabel="ms a round")
+            axes.legend(frameon=False, fontsize=7)
+            dress(axes)
+        axes = grid.flat[len(units)]
+        long = figures["long"]
+        for look, which in zip(looks(("mean", "median")).values(), ("mean", "median"), strict=True):
+            middle = np.median([run[which] for run in long], axis=0)
+            axes.plot(
+                long[0]["ends"], middle, color=look.colour, linestyle=look.dashes, marker=look.point, ms=4, label=which
+            )
+        axes.set(xscale="log", yscale="log", xlabel="round t", ylabel="ms a round")
+        axes.legend(frameon=False, fontsize=7)
+        dress(axes)
+        write(drawn, path)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--plot"]:
+        plot(json.loads((RESULTS / "scaling.json").read_text()))
+    else:
+        run("scaling", measure, page, ["joblib"])
