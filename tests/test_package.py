@@ -37,6 +37,14 @@ def test_a_policy_does_not_import_what_only_experiments_need() -> None:
     assert answer.stdout.strip() == "[]"
 
 
+def test_an_experiment_does_not_import_what_only_its_result_needs() -> None:
+    """Every worker process imports it."""
+    heavy = "('matplotlib', 'scipy.stats', 'sklearn', 'pandas', 'numba')"
+    code = f"import sys, sparsebandits as sb; sb.Experiment; print([m for m in {heavy} if m in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
 def examples(document: str) -> list[tuple[str, str | None]]:
     """Each ```python block of a document, with the ```text block that directly follows it, if one does."""
     pattern = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from sparsebandits.checks import FloatArray, IntArray, check_count, shown
-from sparsebandits.experiments import plots
 from sparsebandits.experiments.growth import growing, growth_exponent
 from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.pairing import paired, sign_test
@@ -189,24 +188,32 @@ class Result:
 
     def plot(self, path: PathLike, title: str = "") -> None:
         """Draw mean cumulative regret with 95% bands into a PNG, SVG or PDF file."""
-        plots.regret_curves(self.regret, path, title, self.rounds)
+        from sparsebandits.experiments.plots import regret_curves  # matplotlib, which workers do without
+
+        regret_curves(self.regret, path, title, self.rounds)
 
     def plot_differences(self, path: PathLike, baseline: str, title: str = "") -> None:
         """Draw each policy's regret minus the baseline's over rounds, paired, with 95% bands."""
         self._check_policy("baseline", baseline)
         if len(self.regret) < 2:
             raise ValueError(f"baseline: expected another policy beside it, got {baseline!r} alone")
-        plots.difference_curves(self.regret, baseline, path, title, self.rounds)
+        from sparsebandits.experiments.plots import difference_curves
+
+        difference_curves(self.regret, baseline, path, title, self.rounds)
 
     def plot_at(self, path: PathLike, rounds: Sequence[int], title: str = "") -> None:
         """Draw bars of regret after each of ``rounds``, with 95% intervals."""
-        plots.horizon_bars(
+        from sparsebandits.experiments.plots import horizon_bars
+
+        horizon_bars(
             {t: {name: self.regret_at(name, t) for name in self.regret} for t in self._places(rounds)}, path, title
         )
 
     def plot_pulls(self, path: PathLike, actions: object, title: str = "", group: str = "the group") -> None:
         """Draw histograms over trials of how often a group of actions was played, a panel a policy."""
-        plots.pull_histograms(self.pulls_of(actions), path, title, f"pulls of {group} in a trial")
+        from sparsebandits.experiments.plots import pull_histograms
+
+        pull_histograms(self.pulls_of(actions), path, title, f"pulls of {group} in a trial")
 
     def report(
         self,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy  # its stats, heavy, are imported on first use
 
 from sparsebandits.checks import FloatArray
 
@@ -28,8 +28,8 @@ def mean_interval(values: FloatArray, confidence: float = 0.95) -> tuple[FloatAr
     varied = np.ptp(values, axis=0) > 1e-12 * np.abs(values).max(axis=0)  # else rounding is all there is
     if varied.any():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-            interval = stats.bootstrap(
+            warnings.simplefilter("ignore", scipy.stats.DegenerateDataWarning)
+            interval = scipy.stats.bootstrap(
                 (values[:, varied] if shape else values,),
                 np.mean,
                 axis=0,
@@ -59,8 +59,8 @@ def statistic_interval(
         return statistic(rows[numbers])
 
     with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        found = stats.bootstrap(
+        warnings.simplefilter("ignore", scipy.stats.DegenerateDataWarning)
+        found = scipy.stats.bootstrap(
             (np.arange(len(rows)),),
             of_numbers,
             n_resamples=RESAMPLES,

@@ -13,7 +13,7 @@ them.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy  # its stats, heavy, are imported on first use
 
 from sparsebandits.checks import FloatArray
 
@@ -43,5 +43,5 @@ def sign_test(differences: FloatArray) -> Wins:
     Wins(wins=4, losses=1, ties=1, p_value=0.375)
     """
     wins, losses = int(np.count_nonzero(differences < 0)), int(np.count_nonzero(differences > 0))
-    p_value = float(stats.binomtest(wins, wins + losses, 0.5).pvalue) if wins + losses else 1.0
+    p_value = float(scipy.stats.binomtest(wins, wins + losses, 0.5).pvalue) if wins + losses else 1.0
     return Wins(wins, losses, len(differences) - wins - losses, p_value)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -25,8 +25,6 @@ from numpy.random import Generator
 from sparsebandits.checks import FloatArray, IntArray, check_choice, check_count, shown
 from sparsebandits.environments import Environment, Instance
 from sparsebandits.experiments.experiment import Experiment
-from sparsebandits.experiments.plots import RatioPanel, TotalPanel, information_panels
-from sparsebandits.experiments.plots.style import Target
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, check_maker
 from sparsebandits.information import BLOCK, Information, OptimaMemory, information, mutual_information
 from sparsebandits.policies import ActionSet, Choice, Policy, Rule
@@ -39,6 +37,9 @@ from sparsebandits.proof_mixture import nats_factor, proof_mixture, ratio_bounds
 from sparsebandits.randomness import Seed, child, stream
 from sparsebandits.ratio import minimise_over_distributions, ratios
 from sparsebandits.theory import COVERING_CONSTANT, exploratory_design
+
+if TYPE_CHECKING:
+    from sparsebandits.experiments.plots.style import Target
 
 OBSERVER_STREAM = 3
 """Below the seed of a policy: what the observer draws from."""
@@ -278,8 +279,10 @@ class InformationPath:
             found[(slice(None), *place)] = factor * np.array(limits)
         return found[0], found[1]
 
-    def plot(self, path: Target, title: str = "") -> None:
+    def plot(self, path: "Target", title: str = "") -> None:
         """Draw Ψ_{t,2}, Ψ_{t,3} and the cumulative information gain beside their bounds; the suffix says the format."""
+        from sparsebandits.experiments.plots import RatioPanel, TotalPanel, information_panels
+
         second, third = self.bounds()
         s, d, n = self.sparsity, self.dimension, len(self.rounds)
         budget = {"log K": float(np.log(self.n_actions))}
