@@ -8,7 +8,7 @@ the median and range over seeds, of all sizes and of the three largest, where fi
 
 One long run shows whether a round costs more as rounds go by, and whether memory grows; the median round of a stretch
 is shown beside the mean because moves get rare. Last come whole experiments: seconds a trial, and what a second worker
-gains. There wall time counts, and workers are started anew each time.
+gains. There wall time counts, and workers are started anew each time, as a run from the command line does.
 
 ``python -m benchmarks.scaling --plot`` draws ``benchmarks/scaling.png`` from the figures.
 """
@@ -41,7 +41,7 @@ LONG, LONG_DIMENSION, STRETCHES = 20_000, 40, 10
 SETTLED = 1
 """Stretches of a long run that do not count: the particles still move often."""
 
-TRIALS, TRIAL_DIMENSION, HORIZON = (1, 2, 4, 8, 16), 100, 500
+TRIALS, TRIAL_DIMENSION, HORIZON = (1, 2, 4, 8, 32), 100, 500
 PLOT = Path(__file__).parent / "scaling.png"
 
 
@@ -162,14 +162,16 @@ def measure(quick: bool) -> Figures:
     long = [long_run(length, seed) for seed in range(1 if quick else 3)]
     series = [grown(reduced(s) if quick else s) for s in SERIES]
     alone = [seconds(count, 1, horizon) for count in counts]
-    one, two = [alone[-1]], [seconds(counts[-1], 2, horizon)]
+    one, two, start = [alone[-1]], [seconds(counts[-1], 2, horizon)], [seconds(2, 2, 1)]
     for _ in range(0 if quick else 2):
         one.append(seconds(counts[-1], 1, horizon))
         two.append(seconds(counts[-1], 2, horizon))
+        start.append(seconds(2, 2, 1))
+    trials = {"horizon": horizon, "counts": list(counts), "seconds": alone, "one": one, "two": two, "start": start}
     return {
         "series": series,
         "long": long,
-        "trials": {"horizon": horizon, "counts": list(counts), "seconds": alone, "one": one, "two": two},
+        "trials": trials,
         "targets": goals(series, long, one, two),
     }
 
@@ -254,10 +256,11 @@ def trials_text(trials: Figures) -> str:
     alone = zip(trials["counts"], trials["seconds"], strict=True)
     each = ", ".join(f"{short(taken / count)} with {count}" for count, taken in alone)
     count = trials["counts"][-1]
-    one, two = (", ".join(f"{taken:.1f}" for taken in trials[which]) for which in ("one", "two"))
+    one, two, start = (", ".join(f"{taken:.1f}" for taken in trials[which]) for which in ("one", "two", "start"))
     return (
         f"Experiments of {trials['horizon']} rounds, d = {TRIAL_DIMENSION}, K = 200; seconds of wall time\n"
-        f"a trial on one worker: {each}\n{count} trials on one worker: {one}; on two: {two}"
+        f"a trial on one worker: {each}\n{count} trials on one worker: {one}; on two: {two}\n"
+        f"of which to start two workers, import and load the kernels: {start}"
     )
 
 
