@@ -10,14 +10,13 @@ One long run shows whether a round costs more as rounds go by, and whether memor
 is shown beside the mean because moves get rare. Last come whole experiments: seconds a trial, and what a second worker
 gains. There wall time counts, and workers are started anew each time, as a run from the command line does.
 
-``python -m benchmarks.scaling --plot`` draws ``benchmarks/scaling.png`` from the figures.
+``python -m benchmarks.scaling_plot`` draws ``benchmarks/scaling.png`` from the figures.
 """
 
 import os
 
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))  # before NumPy
 
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -30,7 +29,7 @@ from joblib.externals.loky import get_reusable_executor
 
 import sparsebandits as sb
 from benchmarks.rounds import rounds, sparse_ids
-from benchmarks.section import RESULTS, Figures, around, run, short, target, targets_table
+from benchmarks.section import Figures, around, run, short, target, targets_table
 from sparsebandits.tables import Cell, Table
 
 NOISE = 2.0
@@ -42,7 +41,6 @@ SETTLED = 1
 """Stretches of a long run that do not count: the particles still move often."""
 
 TRIALS, TRIAL_DIMENSION, HORIZON = (1, 2, 4, 8, 32), 100, 500
-PLOT = Path(__file__).parent / "scaling.png"
 
 
 class Size(NamedTuple):
@@ -68,9 +66,7 @@ SERIES = (
     Series("d, 5 matter", "features d", {d: Size(d, 5) for d in (20, 50, 100, 200, 500, 1000)}, 200, 5),
     Series("d, a tenth matters", "features d", {d: Size(d, d // 10) for d in (20, 50, 100, 200, 500, 1000)}, 200, 3),
     Series("K", "actions K", {k: Size(100, 10, k) for k in (200, 600, 2000, 6000, 20_000)}, 100, 3),
-    Series(
-        "draws", "draws", {m: Size(100, 10, draws=m) for m in (1000, 3000, 10_000, 30_000, 100_000)}, 200, 5
-    ),
+    Series("draws", "draws", {m: Size(100, 10, draws=m) for m in (1000, 3000, 10_000, 30_000, 100_000)}, 200, 5),
 )
 
 
@@ -181,7 +177,9 @@ def reduced(series: Series) -> Series:
     return series._replace(sizes=dict(list(series.sizes.items())[:3]), length=20, seeds=2)
 
 
-def goals(series: Sequence[Figures], long: Sequence[Figures], one: Sequence[float], two: Sequence[float]) -> list[Figures]:
+def goals(
+    series: Sequence[Figures], long: Sequence[Figures], one: Sequence[float], two: Sequence[float]
+) -> list[Figures]:
     """Return the goals on growth."""
     return [
         target("exponent of cost in d, 5 matter", series[0]["exponents"], 1.0, at_most=True),
@@ -264,45 +262,5 @@ def trials_text(trials: Figures) -> str:
     )
 
 
-def plot(figures: Figures, path: Path = PLOT) -> None:
-    """Draw cost against size, and against the round of the long run."""
-    from sparsebandits.experiments.plots.style import dress, house_style, looks, new_figure, write
-
-    with house_style():
-        drawn = new_figure(7.0, 5.6)
-        grid = drawn.subplots(2, 2)
-        units = list(dict.fromkeys(s["unit"] for s in figures["series"]))
-        for axes, unit in zip(grid.flat, units, strict=False):
-            some = [s for s in figures["series"] if s["unit"] == unit]
-            for look, s in zip(looks(s["name"] for s in some).values(), some, strict=True):
-                costs = np.array(s["ms"])
-                middle = np.median(costs, axis=0)
-                label = f"{s['name']}: exponent {median(s['exponents']):.2f}"
-                axes.fill_between(s["sizes"], costs.min(axis=0), costs.max(axis=0), color=look.colour, alpha=0.2, lw=0)
-                axes.plot(
-                    s["sizes"], middle, color=look.colour, linestyle=look.dashes, marker=look.point, ms=4, label=label
-                )
-            ends = np.array([some[0]["sizes"][0], some[0]["sizes"][-1]])
-            first = float(np.median(np.array(some[0]["ms"])[:, 0]))
-            axes.plot(ends, first * ends / ends[0], color="0.6", linewidth=0.8, label="exponent 1")
-            axes.set(xscale="log", yscale="log", xlabel=unit, ylabel="ms a round")
-            axes.legend(frameon=False, fontsize=7)
-            dress(axes)
-        axes = grid.flat[len(units)]
-        long = figures["long"]
-        for look, which in zip(looks(("mean", "median")).values(), ("mean", "median"), strict=True):
-            middle = np.median([run[which] for run in long], axis=0)
-            axes.plot(
-                long[0]["ends"], middle, color=look.colour, linestyle=look.dashes, marker=look.point, ms=4, label=which
-            )
-        axes.set(xscale="log", yscale="log", xlabel="round t", ylabel="ms a round")
-        axes.legend(frameon=False, fontsize=7)
-        dress(axes)
-        write(drawn, path)
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--plot"]:
-        plot(json.loads((RESULTS / "scaling.json").read_text()))
-    else:
-        run("scaling", measure, page, ["joblib"])
+    run("scaling", measure, page, ["joblib"])
