@@ -40,7 +40,7 @@ LONG, LONG_DIMENSION, STRETCHES = 20_000, 40, 10
 SETTLED = 1
 """Stretches of a long run that do not count: the particles still move often."""
 
-TRIALS, TRIAL_DIMENSION, HORIZON = (1, 2, 4, 8, 32), 100, 500
+TRIALS, TRIAL_DIMENSION, HORIZON = (1, 2, 4, 8, 40), 100, 500
 
 
 class Size(NamedTuple):

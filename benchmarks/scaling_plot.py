@@ -1,4 +1,4 @@
-"""Draw ``benchmarks/scaling.png`` from what ``benchmarks.scaling`` has measured: ``python -m benchmarks.scaling_plot``."""
+"""Draw ``benchmarks/scaling.png`` from the figures of ``benchmarks.scaling``: ``python -m benchmarks.scaling_plot``."""
 
 import json
 from pathlib import Path
