@@ -116,7 +116,7 @@ def resident() -> float:
 
 
 def long_run(length: int, seed: int) -> Figures:
-    """Play one long run; milliseconds and memory by stretch."""
+    """Play one long run; milliseconds and the most memory by stretch (arrays come and go from round to round)."""
     instance = sb.GaussianActions(LONG_DIMENSION, LONG_DIMENSION // 10, noise_variance=NOISE).sample(seed)
     policy = sparse_ids(instance, LONG_DIMENSION // 10, seed)
     stretch = length // STRETCHES
@@ -128,7 +128,7 @@ def long_run(length: int, seed: int) -> Figures:
         "ends": [stretch * (i + 1) for i in range(STRETCHES)],
         "mean": by_stretch.mean(axis=1).tolist(),
         "median": np.median(by_stretch, axis=1).tolist(),
-        "megabytes": np.median(memory, axis=1).tolist(),
+        "megabytes": memory.max(axis=1).tolist(),
     }
     told(f"long run, seed {seed}: {found['mean'][-1]:.3g} ms a round at the end")
     return found
@@ -186,7 +186,9 @@ def goals(
         target("the same, three largest d", series[0]["largest"], 1.0, at_most=True),
         target("mean round, last / first settled stretch", [ratio(run["mean"]) for run in long], 1.1, at_most=True),
         target("median round, the same", [ratio(run["median"]) for run in long], 1.1, at_most=True),
-        target("memory, last less first settled, MB", [gained(run["megabytes"]) for run in long], 5.0, at_most=True),
+        target(
+            "most memory, last less first settled, MB", [gained(run["megabytes"]) for run in long], 5.0, at_most=True
+        ),
         target("two workers, times faster", [a / b for a, b in zip(one, two, strict=True)], 1.8),
     ]
 
@@ -246,7 +248,7 @@ def long_text(long: Sequence[Figures]) -> str:
         rows.append((f"{begin} to {end}", short(mean), short(middle), round(megabytes, 1)))
         begin = end + 1
     head = f"One long run, d = {LONG_DIMENSION}, K = 200; medians over {len(long)} seeds"
-    return f"{head}\n{Table(('rounds', 'mean (ms)', 'median (ms)', 'memory (MB)'), rows)}"
+    return f"{head}\n{Table(('rounds', 'mean (ms)', 'median (ms)', 'most memory (MB)'), rows)}"
 
 
 def trials_text(trials: Figures) -> str:
