@@ -76,7 +76,7 @@ def test_one_action_three_hundred_times() -> None:
 
 
 def test_a_hard_observation_is_taken_in_parts() -> None:
-    """An observation without noise to speak of would leave a handful of particles; tempering keeps a good part of them."""
+    """An observation without noise to speak of would leave a handful of particles; tempering keeps many."""
     prior = sb.SpikeSlab(0.3, 1.0)
     posterior, truth = sb.Particles(prior, 6, 1e-4, seed=0), sb.Enumeration(prior, 6, 1e-4)
     for x, y in ((np.arange(1.0, 7.0), 3.0), (np.ones(6), 1.0), (np.arange(6.0, 0.0, -1.0), 4.0)):

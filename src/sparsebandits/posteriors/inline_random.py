@@ -114,7 +114,7 @@ def binomial(state: Any, n: int, p: float) -> int:
 
 
 @njit(inline="always", error_model="numpy")
-def happens_in_bin(state: Any, low: int, log_odds: float) -> bool:
+def happens_in_bin(state: Any, low: Any, log_odds: float) -> bool:
     """Return whether an event with these log odds happens, given that BINS times a uniform number begins with ``low``.
 
     What comes after the point is drawn where it matters.
