@@ -1,10 +1,10 @@
-"""Gibbs against NumPyro's No-U-Turn sampler on the same posterior: ``make bench-nuts``.
+"""Gibbs against the No-U-Turn samplers of NumPyro and BlackJAX on the same posterior: ``make bench-nuts``.
 
 A Laplace spike, d = 100 and n = 300, at two widths of the spike. NUTS cannot draw γ, so it gets the mixture with γ
-summed out. It runs twice: with a likelihood of the rows, which is how a model is written, and with one of X'X, which is
-cheaper. All run four chains. What counts are effective draws of the slowest feature a second of processor time,
-warm-up included and compilation not. As the spike narrows, NUTS stops crossing between the two components; so means are
-compared too.
+summed out, and the likelihood through X'X and X'y, which is cheaper than through the rows. All run four chains from
+dispersed starts, 10,000 draws in all; NUTS takes 1,000 steps of warm-up a chain before, as is usual. What counts are
+effective draws of the slowest feature a second of processor time, warm-up included and compilation not. As the spike
+narrows, NUTS stops crossing between the two components; so means are compared too.
 """
 
 import os
@@ -12,27 +12,38 @@ import os
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))  # before NumPy
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
 
-import argparse
+import sys
 from collections.abc import Callable
-from functools import partial
 from statistics import median
 from time import process_time
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.scipy.stats import laplace, norm
-from numpyro.infer import MCMC, NUTS
 
 import sparsebandits as sb
+from benchmarks.section import Figures, around, run, short, target, targets_table
 from sparsebandits.checks import FloatArray
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
-from sparsebandits.tables import Table
+from sparsebandits.tables import Cell, Table
 
 DIMENSION, COUNT, NOISE, CHAINS = 100, 300, 2.0, 4
-WANTED = {0.1: 30.0, 0.01: 1000.0}
 INCLUSION, SLAB_VARIANCE = 0.1, 0.1
+WANTED = {0.1: 30.0, 0.01: 1000.0}
+"""Times as many effective draws a second as NUTS, by the width of the spike."""
+
+EASY = 1.0
+"""A width at which NUTS is quick: there it is compiled."""
+
+Drawn: TypeAlias = tuple[float, FloatArray]
+"""Seconds of warm-up, where it is apart, and draws, chain after chain."""
+
+Sampler: TypeAlias = Callable[[float, int], Drawn]
+"""From the width of the spike and a seed."""
+
+Density: TypeAlias = Callable[[Any], Any]
+WarmUp: TypeAlias = Callable[[Any, Any], Any]  # of a key and a start
+Step: TypeAlias = Callable[[Any, Any], Any]  # of what is carried on and a key
+Peer: TypeAlias = Callable[[Density, int], tuple[WarmUp, Step]]
 
 
 def data() -> tuple[FloatArray, FloatArray]:
@@ -43,96 +54,175 @@ def data() -> tuple[FloatArray, FloatArray]:
     return x, x @ instance.theta + np.sqrt(NOISE) * rng.standard_normal(COUNT)
 
 
-def gibbs(x: FloatArray, y: FloatArray, scale: float, draws: int, seed: int) -> FloatArray:
-    prior = sb.SpikeSlab(INCLUSION, SLAB_VARIANCE, spike=sb.LaplaceSpike(scale))
-    posterior = sb.Gibbs(prior, DIMENSION, NOISE, draws, seed, CHAINS)
-    posterior.update(x, y)
-    return posterior.draws().theta
+def gibbs(x: FloatArray, y: FloatArray, draws: int) -> Sampler:
+    """Return our own sampler; its warm-up is part of a run."""
+
+    def sample(scale: float, seed: int) -> Drawn:
+        prior = sb.SpikeSlab(INCLUSION, SLAB_VARIANCE, spike=sb.LaplaceSpike(scale))
+        posterior = sb.Gibbs(prior, DIMENSION, NOISE, draws, seed, CHAINS)
+        posterior.update(x, y)
+        return 0.0, posterior.draws().theta
+
+    return sample
 
 
-def sampler(x: FloatArray, y: FloatArray, scale: float, draws: int, rows: bool) -> Any:
-    """Return NUTS, set up for this posterior."""
+def log_density(theta: Any, gram: Any, moment: Any, scale: Any) -> Any:
+    """Return the log posterior density of θ, up to a constant."""
+    import jax.numpy as jnp
+    from jax.scipy.stats import laplace, norm
+
+    slab = np.log(INCLUSION) + norm.logpdf(theta, 0.0, np.sqrt(SLAB_VARIANCE))
+    spike = np.log(1.0 - INCLUSION) + laplace.logpdf(theta, 0.0, scale)
+    return jnp.logaddexp(slab, spike).sum() + moment @ theta - 0.5 * theta @ gram @ theta
+
+
+def nuts(x: FloatArray, y: FloatArray, draws: int, warm_up: int, peer: Peer) -> Sampler:
+    """Return a peer's NUTS, compiled: the chains one after the other, each by a loop of compiled steps."""
+    import jax
+    import jax.numpy as jnp
+
     gram, moment = jnp.asarray(x.T @ x / NOISE), jnp.asarray(x.T @ y / NOISE)
-    features, rewards = jnp.asarray(x), jnp.asarray(y)
+    start = jnp.asarray(0.3 * np.random.default_rng(0).standard_normal((CHAINS, DIMENSION)))
 
-    def potential(theta: Any) -> Any:
-        slab = np.log(INCLUSION) + norm.logpdf(theta, 0.0, np.sqrt(SLAB_VARIANCE))
-        spike = np.log(1.0 - INCLUSION) + laplace.logpdf(theta, 0.0, scale)
-        misfit = 0.5 * theta @ gram @ theta - moment @ theta
-        if rows:
-            misfit = 0.5 * ((rewards - features @ theta) ** 2).sum() / NOISE
-        return misfit - jnp.logaddexp(slab, spike).sum()
+    def density_of(scale: Any) -> Density:
+        return lambda theta: log_density(theta, gram, moment, scale)
 
-    return MCMC(
-        NUTS(potential_fn=potential),
-        num_warmup=1000,
-        num_samples=draws // CHAINS,
-        num_chains=CHAINS,
-        chain_method="sequential",
-        progress_bar=False,
+    @jax.jit
+    def warmed(keys: Any, scale: Any) -> Any:
+        return jax.lax.map(lambda given: peer(density_of(scale), warm_up)[0](*given), (keys, start))
+
+    @jax.jit
+    def drawn(keys: Any, tuned: Any, scale: Any) -> Any:
+        def chain(given: Any) -> Any:
+            key, warm = given
+            step = peer(density_of(scale), warm_up)[1]
+            return jax.lax.scan(step, warm, jax.random.split(key, draws // CHAINS))[1]
+
+        return jax.lax.map(chain, (keys, tuned))
+
+    def sample(scale: float, seed: int) -> Drawn:
+        first, second = jax.random.split(jax.random.PRNGKey(seed), (2, CHAINS))
+        begun = process_time()
+        tuned = jax.block_until_ready(warmed(first, scale))
+        seconds = process_time() - begun
+        return seconds, np.asarray(drawn(second, tuned, scale), dtype=np.float64).reshape(-1, DIMENSION)
+
+    sample(EASY, 0)
+    return sample
+
+
+def numpyro_nuts(density: Density, count: int) -> tuple[WarmUp, Step]:
+    """Return NumPyro's warm-up from a start, and its step."""
+    from jax.lax import fori_loop
+    from numpyro.infer import NUTS
+
+    kernel = NUTS(potential_fn=lambda theta: -density(theta))
+
+    def warm_up(key: Any, start: Any) -> Any:
+        begun = kernel.init(key, count, start, (), {})
+        return fori_loop(0, count, lambda _, state: kernel.sample(state, (), {}), begun)
+
+    def step(state: Any, key: Any) -> Any:
+        kernel.init(key, count, state.z, (), {})  # tells the kernel the density; nothing of it is left when compiled
+        state = kernel.sample(state, (), {})
+        return state, state.z
+
+    return warm_up, step
+
+
+def blackjax_nuts(density: Density, count: int) -> tuple[WarmUp, Step]:
+    """Return BlackJAX's window adaptation from a start, and its step."""
+    import blackjax
+
+    def warm_up(key: Any, start: Any) -> Any:
+        found, _ = blackjax.window_adaptation(blackjax.nuts, density).run(key, start, count)
+        return found.state, found.parameters
+
+    def step(tuned: Any, key: Any) -> Any:
+        state, parameters = tuned
+        state, _ = blackjax.nuts(density, **parameters).step(key, state)
+        return (state, parameters), state.position
+
+    return warm_up, step
+
+
+def one_run(sampler: Sampler, scale: float, seed: int) -> tuple[Figures, FloatArray]:
+    """Return the figures of one run, and the posterior means that it found."""
+    begun = process_time()
+    warm, theta = sampler(scale, seed)
+    seconds = process_time() - begun
+    effective, r_hat = effective_draws(theta, CHAINS).min(), split_r_hat(theta, CHAINS).max()
+    figures = {"effective": float(effective), "r_hat": float(r_hat), "seconds": seconds, "warm_up": warm}
+    return figures, theta.mean(axis=0)
+
+
+def measure(quick: bool) -> Figures:
+    """Run the samplers in turns, at both widths of the spike."""
+    draws, warm_up, repeats = (1000, 100, 1) if quick else (10_000, 1000, 3)
+    x, y = data()
+    samplers = {
+        "Gibbs": gibbs(x, y, draws),
+        "NumPyro NUTS": nuts(x, y, draws, warm_up, numpyro_nuts),
+        "BlackJAX NUTS": nuts(x, y, draws, warm_up, blackjax_nuts),
+    }
+    samplers["Gibbs"](EASY, 0)  # compile
+    runs = []
+    for scale in WANTED:
+        found: dict[str, list[Figures]] = {name: [] for name in samplers}
+        for seed in range(repeats):
+            ours: FloatArray = np.empty(0)
+            for name, sampler in samplers.items():  # Gibbs first
+                print(f"nuts: spike {scale:g}, run {seed + 1} of {repeats}, {name}", file=sys.stderr, flush=True)
+                figures, means = one_run(sampler, scale, seed + 1)
+                ours = means if name == "Gibbs" else ours
+                found[name].append({**figures, "apart": float(np.abs(means - ours).max())})
+        runs += [{"spike": scale, "sampler": name, "runs": of_name} for name, of_name in found.items()]
+    return {"draws": draws, "warm_up": warm_up, "repeats": repeats, "samplers": runs, "targets": goals(runs)}
+
+
+def goals(runs: list[Figures]) -> list[Figures]:
+    """Return how many times as many effective draws a second Gibbs makes as each NUTS."""
+    reached = []
+    for scale, wanted in WANTED.items():
+        ours, *others = (one for one in runs if one["spike"] == scale)
+        for other in others:
+            ratios = [rate(mine) / rate(theirs) for mine, theirs in zip(ours["runs"], other["runs"], strict=True)]
+            reached.append(target(f"Gibbs / {other['sampler']}, spike {scale:g}", ratios, wanted))
+    return reached
+
+
+def rate(figures: Figures) -> float:
+    """Return effective draws a second."""
+    return float(figures["effective"] / figures["seconds"])
+
+
+def page(figures: Figures) -> str:
+    """Return the section as text."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one["spike"],
+            one["sampler"],
+            *(short(median(r[key] for r in one["runs"])) for key in ("effective", "r_hat", "seconds", "warm_up")),
+            short(median(rate(r) for r in one["runs"])),
+            short(max(r["apart"] for r in one["runs"])),
+        )
+        for one in figures["samplers"]
+    ]
+    titles = ("spike", "sampler", "effective", "R-hat", "seconds", "warm-up", "a second", "means apart")
+    return "\n".join(
+        (
+            f"Effective draws of the slowest feature a second of processor time: d = {DIMENSION}, n = {COUNT}, {CHAINS} "
+            f"chains, {figures['repeats']} runs in turns",
+            f"{figures['draws']:,} draws in all; NUTS in single precision, {figures['warm_up']:,} steps of warm-up a chain",
+            around(figures),
+            "",
+            str(Table(titles, rows)),
+            "Medians of runs; seconds include the warm-up. Means apart: the largest difference from the posterior means of Gibbs, in any run.",
+            "",
+            targets_table(figures["targets"]),
+        )
     )
 
 
-def nuts(x: FloatArray, y: FloatArray, scale: float, draws: int, rows: bool) -> Callable[[int], FloatArray]:
-    """Return a function of the seed that runs compiled NUTS from dispersed starts."""
-    start = jnp.asarray(0.3 * np.random.default_rng(0).standard_normal((CHAINS, DIMENSION)))
-    mcmc = sampler(x, y, scale, draws, rows)
-    mcmc.run(jax.random.PRNGKey(0), init_params=start)  # compiles
-
-    def run(seed: int) -> FloatArray:
-        mcmc.run(jax.random.PRNGKey(seed + 1), init_params=start)
-        return np.asarray(mcmc.get_samples(), dtype=np.float64)
-
-    return run
-
-
-class Run(NamedTuple):
-    """What one run gave: effective draws, R-hat, seconds, posterior means."""
-
-    effective: float
-    r_hat: float
-    seconds: float
-    means: FloatArray
-
-
-def measure(run: Callable[[int], FloatArray], seed: int) -> Run:
-    begun = process_time()
-    theta = run(seed)
-    seconds = process_time() - begun
-    effective, r_hat = effective_draws(theta, CHAINS).min(), split_r_hat(theta, CHAINS).max()
-    return Run(float(effective), float(r_hat), seconds, theta.mean(axis=0))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=10_000)
-    parser.add_argument("--repeats", type=int, default=3)
-    given = parser.parse_args()
-    x, y = data()
-    gibbs(x, y, 0.1, 100, 0)  # compile
-    table: list[tuple[Any, ...]] = []
-    for scale, wanted in WANTED.items():
-        competitors: dict[str, Callable[[int], FloatArray]] = {
-            "Gibbs": partial(gibbs, x, y, scale, given.draws),
-            "NUTS of rows": nuts(x, y, scale, given.draws, rows=True),
-            "NUTS of X'X": nuts(x, y, scale, given.draws, rows=False),
-        }
-        found: dict[str, list[Run]] = {name: [] for name in competitors}
-        for seed in range(given.repeats):
-            for name, run in competitors.items():
-                found[name].append(measure(run, seed))
-        rates = {name: median(r.effective / r.seconds for r in runs) for name, runs in found.items()}
-        for name, runs in found.items():
-            apart = max(float(np.abs(r.means - g.means).max()) for r, g in zip(runs, found["Gibbs"], strict=True))
-            ratio = rates["Gibbs"] / rates[name]
-            verdict = (None, None, "") if name == "Gibbs" else (ratio, wanted, "yes" if ratio >= wanted else "no")
-            effective, r_hat = median(r.effective for r in runs), median(r.r_hat for r in runs)
-            seconds = median(r.seconds for r in runs)
-            table.append((scale, name, effective, r_hat, seconds, rates[name], apart, *verdict))
-    titles = ("spike", "sampler", "effective", "R-hat", "seconds", "a second", "means apart", "ratio", "wanted", "met")
-    print(f"d = {DIMENSION}, n = {COUNT}, {given.draws} draws from {CHAINS} chains, medians of {given.repeats} runs\n")
-    print(Table(titles, table))
-
-
 if __name__ == "__main__":
-    main()
+    run("nuts", measure, page, ("numpyro", "blackjax", "jax"))
