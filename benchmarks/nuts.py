@@ -211,13 +211,13 @@ def page(figures: Figures) -> str:
     titles = ("spike", "sampler", "effective", "R-hat", "seconds", "warm-up", "a second", "means apart")
     return "\n".join(
         (
-            f"Effective draws of the slowest feature a second of processor time: d = {DIMENSION}, n = {COUNT}, {CHAINS} "
-            f"chains, {figures['repeats']} runs in turns",
-            f"{figures['draws']:,} draws in all; NUTS in single precision, {figures['warm_up']:,} steps of warm-up a chain",
+            f"Effective draws of the slowest feature a second of processor time: d = {DIMENSION}, n = {COUNT}",
+            f"{CHAINS} chains, {figures['draws']:,} draws in all, {figures['repeats']} runs in turns; "
+            f"NUTS in single precision, {figures['warm_up']:,} steps of warm-up a chain",
             around(figures),
             "",
             str(Table(titles, rows)),
-            "Medians of runs; seconds include the warm-up. Means apart: the largest difference from the posterior means of Gibbs, in any run.",
+            "Medians of runs; seconds include the warm-up. Means apart: the largest difference from Gibbs, in any run.",
             "",
             targets_table(figures["targets"]),
         )
