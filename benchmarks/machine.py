@@ -15,8 +15,8 @@ from numpy.random import PCG64, SFC64, Generator
 from benchmarks.section import Figures
 from sparsebandits.posteriors.inline_random import GOLDEN, mixed, normal
 
-LEVELS = {"L1": 16_000, "L2": 400_000, "L3": 8_000_000, "memory": 400_000_000}
-"""Bytes of arrays that fit a level of the memory: the third is that of 10,000 draws of 100 coefficients."""
+LEVELS = {"L2": 400_000, "L3": 8_000_000, "memory": 400_000_000}
+"""Bytes of arrays that fit a level of the memory: the second is that of 10,000 draws of 100 coefficients."""
 
 EXPONENTIAL = 12
 """Multiply-adds of an exponential or a logarithm in double precision: a polynomial of about this degree."""
