@@ -11,7 +11,11 @@ groups), by what it takes at the least, not by what a kernel happens to do:
   leads to a distinct model, a normal a coefficient and a triangular solve a particle; refused proposals cost nothing;
 - an exponential counts as EXPONENTIAL multiply-adds, a comparison as one; a coefficient in a sparse row has 10 bytes.
 
-So a limit cannot be reached, but nothing can be below it. 500 rounds of SparseIDS are played twice with each seed: once
+So a limit cannot be reached, but nothing can be below it. The rate of multiply-adds is that of dense products, whose
+operands stay in registers; sparse rows pick rows of X'X or of the actions, which live in L2, an operand a multiply-add.
+What the limit is if those have to be read is shown beside it, and is not what the goal is held against.
+
+500 rounds of SparseIDS are played twice with each seed: once
 untouched, which gives the processor time of ask + tell, and once with watchers around the kernels, which give the times
 of the kernels and the counts.
 """
@@ -54,6 +58,9 @@ LEVEL_HOLDS = {"L2": 1e6, "L3": 2e7, "memory": math.inf}
 """Bytes up to which what a call touches counts as living at a level."""
 
 
+PICKED = "rows read from L2"
+
+
 class Work(NamedTuple):
     """What a call needs at the least."""
 
@@ -61,17 +68,19 @@ class Work(NamedTuple):
     bytes: float = 0.0
     normals: float = 0.0
     bits: float = 0.0  # random integers of 64 bits
+    picked: float = 0.0  # multiply-adds with rows that sparsity picks
     single: bool = False  # precision
 
 
 def limits(work: Work, rates: Figures) -> dict[str, float]:
-    """Return the seconds of each kind of work at this machine's rates."""
+    """Return the seconds of each kind of work at this machine's rates; the last is not part of the limit."""
     precision = "_single" if work.single else ""
     level = next(level for level, most in LEVEL_HOLDS.items() if work.bytes <= most)
     return {
         "multiply-adds": work.multiply_adds / rates["multiply_adds" + precision],
         "bytes": work.bytes / rates["bytes"][level],
         "random numbers": work.normals / rates["normals" + precision] + work.bits / rates["bits"],
+        PICKED: 8 * work.picked / rates["bytes"]["L2"],
     }
 
 
@@ -148,7 +157,7 @@ def coordinates(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     scene.before = after
     changed, (size, d) = np.count_nonzero(before != after), after.shape
     touched = after.nbytes + given[1].included.nbytes + 8 * changed
-    return Work(size * d * VISIT + changed * d, touched, np.count_nonzero(after), size * d / 8)
+    return Work(size * d * VISIT + changed * d, touched, np.count_nonzero(after), size * d / 8, changed * d)
 
 
 def models(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
@@ -159,9 +168,10 @@ def models(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     reached = np.unique(after, axis=0, return_index=True)[1]
     sizes, flips = after[reached].sum(axis=1), (before[reached] != after[reached]).sum(axis=1)
     distinct = len(k)
-    work = (k**3 / 6 + k * k * d / 2 + k * d).sum() + (2 * d * sizes * flips).sum()
-    work += distinct * d * (VISIT + EXPONENTIAL) + 0.5 * (after.sum(axis=1) ** 2).sum()
-    return Work(float(work), scene.before.nbytes + after.nbytes, int(after.sum()), distinct * d)
+    picked = float((k * k * d / 2 + k * d).sum() + (2 * d * sizes * flips).sum())
+    work = picked + float((k**3 / 6).sum() + 0.5 * (after.sum(axis=1) ** 2).sum())
+    work += distinct * d * (VISIT + EXPONENTIAL)
+    return Work(work, scene.before.nbytes + after.nbytes, int(after.sum()), distinct * d, picked)
 
 
 def compressing(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
@@ -170,7 +180,8 @@ def compressing(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
 
 def best(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     size, count, nonzero = len(scene.last.theta), len(scene.actions), scene.last.nonzero
-    return Work((nonzero + size) * count, SPARSE_BYTES * nonzero + scene.actions.nbytes + 16 * size)
+    touched = SPARSE_BYTES * nonzero + scene.actions.nbytes + 16 * size
+    return Work((nonzero + size) * count, touched, picked=nonzero * count)
 
 
 def grouping(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
@@ -185,7 +196,8 @@ def group_means(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
 def group_squares(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     support = given[0].support
     nonzero, count = int(scene.last.group_nonzero[support].sum()), len(scene.actions)
-    return Work((nonzero + 2 * len(support)) * count, SPARSE_BYTES * nonzero + scene.actions.nbytes)
+    touched = SPARSE_BYTES * nonzero + scene.actions.nbytes
+    return Work((nonzero + 2 * len(support)) * count, touched, picked=nonzero * count)
 
 
 KERNELS: dict[str, tuple[Counter, tuple[str, ...]]] = {
@@ -203,7 +215,7 @@ KERNELS: dict[str, tuple[Counter, tuple[str, ...]]] = {
         ("sparsebandits.information:SparseMeans.variances", "sparsebandits.information:DenseMeans.variances"),
     ),
 }
-"""Each kernel: how its work is counted, and where its calls go through. The order matters: later ones rely on earlier."""
+"""Each kernel: how its work is counted, and where its calls go through."""
 
 
 @dataclass(frozen=True)
@@ -248,10 +260,20 @@ def breakdown(calls: Sequence[Call], rates: Figures) -> list[Figures]:
     for kernel in dict.fromkeys(call.kernel for call in calls):
         own = [call for call in calls if call.kernel == kernel]
         parts = [limits(call.work, rates) for call in own]
+        read = 1e3 * sum(max(part.values()) for part in parts)
+        for part in parts:
+            del part[PICKED]
         binding = {kind: sum(part[kind] for part in parts) for kind in parts[0]}
-        row = {"kernel": kernel, "calls": len(own), "ms": 1e3 * sum(call.seconds for call in own)}
-        row["limit_ms"] = 1e3 * sum(max(part.values()) for part in parts)
-        rows.append({**row, "binding": max(binding, key=lambda kind: binding[kind])})
+        rows.append(
+            {
+                "kernel": kernel,
+                "calls": len(own),
+                "ms": 1e3 * sum(call.seconds for call in own),
+                "limit_ms": 1e3 * sum(max(part.values()) for part in parts),
+                "binding": max(binding, key=lambda kind: binding[kind]),
+                "limit_ms_read": read,
+            }
+        )
     return rows
 
 
@@ -311,12 +333,15 @@ def page(figures: Figures) -> str:
     """Return the section as text."""
     runs = figures["runs"]
     rest = [one["ms"] - sum(row["ms"] for row in one["kernels"]) for one in runs]
-    sums = [sum(row["limit_ms"] for row in one["kernels"]) for one in runs]
+    sums, read = (
+        median(sum(row[key] for row in one["kernels"]) for one in runs) for key in ("limit_ms", "limit_ms_read")
+    )
     total = median(one["ms"] for one in runs)
     inside = kernel_rows([one["kernels"] for one in runs])
-    inside.append(("Python and the rest", None, short(median(rest)), None, None, ""))
-    inside.append(("ask + tell", None, short(total), short(median(sums)), short(figures["targets"][0]["figure"]), ""))
-    titles = ("kernel", "calls", "ms", "limit ms", "ratio", "what binds")
+    inside.append(("Python and the rest", None, short(median(rest)), None, None, "", None))
+    ratio = figures["targets"][0]["figure"]
+    inside.append(("ask + tell", None, short(total), short(sums), short(ratio), "", short(read)))
+    titles = ("kernel", "calls", "ms", "limit ms", "ratio", "what binds", f"limit ms, {PICKED}")
     return "\n".join(
         (
             f"SparseIDS against the limits of this machine: d = {DIMENSION}, K = 200, {figures['draws']:,} particles, "
@@ -341,10 +366,10 @@ def kernel_rows(runs: Sequence[Sequence[Figures]]) -> list[tuple[Cell, ...]]:
     rows: list[tuple[Cell, ...]] = []
     for kernel in dict.fromkeys(row["kernel"] for one in runs for row in one):
         own = [row for one in runs for row in one if row["kernel"] == kernel]
-        spent, limit = median(row["ms"] for row in own), median(row["limit_ms"] for row in own)
+        spent, limit, read = (median(row[key] for row in own) for key in ("ms", "limit_ms", "limit_ms_read"))
         ratio = median(row["ms"] / row["limit_ms"] for row in own)
         calls = round(median(row["calls"] for row in own))
-        rows.append((kernel, calls, short(spent), short(limit), short(ratio), own[0]["binding"]))
+        rows.append((kernel, calls, short(spent), short(limit), short(ratio), own[0]["binding"], short(read)))
     return rows
 
 

@@ -164,7 +164,9 @@ def measure(quick: bool) -> Figures:
     }
 
 
-def goals(engines: dict[str, dict[str, list[float]]], ours: str, theirs: str, wanted: dict[int, float]) -> list[Figures]:
+def goals(
+    engines: dict[str, dict[str, list[float]]], ours: str, theirs: str, wanted: dict[int, float]
+) -> list[Figures]:
     """Return how many times cheaper one is than the other, by d."""
     reached = []
     for d, mine in engines[ours].items():
@@ -181,8 +183,8 @@ def page(figures: Figures) -> str:
         for name, by_dimension in figures["engines"].items()
     ]
     moves = [
-        f"d = {d}: Particles moved {m['ours']} times with {m['sweeps']} sweeps in all, those in NumPy {m['plain']} times "
-        f"with {m['plain_sweeps']} each."
+        f"d = {d}: Particles moved {m['ours']} times, with {m['sweeps']} sweeps in all; "
+        f"those in NumPy {m['plain']} times, with {m['plain_sweeps']} each."
         for d, m in figures["moves"].items()
     ]
     return "\n".join(
