@@ -1,12 +1,13 @@
 """A guard against losing speed that does not depend on the machine: ``python -m benchmarks.guard``.
 
 Ratios: the time of each kernel, on the draws of a short SparseIDS run, against that of a plain loop of the same kind,
-measured in turns in the same process, median of REPEATS by processor time. A faster or busier machine moves both.
-Counts: how often a run of 500 rounds with a fixed seed moves its particles, sweeps, reweights, and finds best actions
-anew; those are whole numbers that change with the code, and with rounding by a few.
+measured in turns in the same process, median of REPEATS by processor time. A faster or busier machine moves both: five
+runs on a machine that others used too, at loads of 2 to 4, lay up to 18% apart, so growth of 30% is let pass.
+Counts: how often SparseIDS moves its particles, sweeps, reweights and finds best actions anew along a given history of
+500 rounds. They hardly hang on chance: seven seeds gave 48 or 49 moves, and 1014 to 1039 reweightings.
 
-``guard.json`` beside this file holds what they were. The command ends with code 1 if one has grown beyond its tolerance;
-``--record`` writes the file anew, which is what a change that is meant to cost more does.
+``guard.json`` beside this file holds what they were. The command ends with code 1 if one has grown by more than is let
+pass; ``--record`` writes the file anew, which is what a change that is meant to cost more does.
 """
 
 import os
@@ -29,6 +30,7 @@ import sparsebandits as sb
 from benchmarks.limits import DIMENSION, PRIOR, SPARSITY, play
 from benchmarks.section import Figures, around, run, short
 from benchmarks.watching import Watcher, watched
+from sparsebandits.checks import FloatArray
 from sparsebandits.information import Prepared, best_actions, information
 from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.inline_random import normal
@@ -42,8 +44,8 @@ REPEATS = 21
 ROUNDS = 60
 """Rounds of the run whose draws the kernels get: late enough for the draws to be sparse, early enough to differ."""
 
-TOLERANCES = {"ratios": 0.3, "counts": 0.1}
-"""Growth that is let pass."""
+TOLERANCES = {"ratios": (0.3, 0.0), "counts": (0.1, 2.0)}
+"""Growth that is let pass: a share, and a number on top of it, for counts that are small."""
 
 COUNTED = {
     "moves": "sparsebandits.posteriors.moves:Ensemble.take",
@@ -57,7 +59,7 @@ Action: TypeAlias = Callable[[], object]
 
 @njit(error_model="numpy")
 def plain_products(theta: Any, matrix: Any) -> Any:
-    """Return Θ G, the coefficients that are not zero one by one: the reference of kernels that meet rows of a matrix."""
+    """Return Θ G from the coefficients that are not zero: the reference of kernels that meet rows of a matrix."""
     result = np.zeros((theta.shape[0], matrix.shape[1]))
     for m in range(theta.shape[0]):
         for j in range(theta.shape[1]):
@@ -145,17 +147,32 @@ def ratios(
     return found
 
 
+def history(instance: sb.Instance, rounds: int) -> tuple[FloatArray, FloatArray]:
+    """Return actions and rewards that depend on no policy: in round t the best of 1 + t // 10 actions met at random.
+
+    Along a history of its own, a policy that rounding has led to another action would count other things.
+    """
+    rng = np.random.default_rng(0)
+    met = [rng.integers(len(instance.actions), size=1 + t // 10) for t in range(rounds)]
+    chosen = [int(some[instance.means[some].argmax()]) for some in met]
+    rewards = instance.means[chosen] + np.sqrt(instance.noise_variance) * rng.standard_normal(rounds)
+    return instance.actions[chosen], rewards
+
+
 def counts(rounds: int = 500) -> dict[str, int]:
-    """Return how often a run with a fixed seed does what costs time."""
+    """Return how often SparseIDS does what costs time, asked in each round of a given history."""
     instance = sb.GaussianActions(DIMENSION, SPARSITY).sample(0)
-    policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0)
+    x, y = history(instance, rounds)
     calls: Counter[str] = Counter(dict.fromkeys(COUNTED, 0))
 
     def watcher(name: str) -> Watcher:
         return lambda *_: calls.update((name,))
 
     with watched({place: watcher(name) for name, place in COUNTED.items()}):
-        play(policy, instance, rounds)
+        policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0)
+        for row, reward in zip(x, y, strict=True):
+            policy.ask()
+            policy.posterior.update(row, reward)
     return dict(calls)
 
 
@@ -170,14 +187,13 @@ def measure(quick: bool) -> Figures:
 def grown(figures: Figures) -> list[str]:
     """Return a sentence for each figure that has grown beyond its tolerance, or that is not on record."""
     said = []
-    for kind, tolerance in TOLERANCES.items():
+    for kind, (share, number) in TOLERANCES.items():
         recorded = figures["recorded"][kind]
         for name, found in figures[kind].items():
             if name not in recorded:
                 said.append(f"{name}: not on record")
-            elif found["now"] > recorded[name] * (1.0 + tolerance):
-                growth = f"from {short(recorded[name])} to {short(found['now'])}"
-                said.append(f"{name}: grown {growth}, more than {tolerance:.0%}")
+            elif found["now"] > recorded[name] * (1.0 + share) + number:
+                said.append(f"{name}: grown from {short(recorded[name]):g} to {short(found['now']):g}")
         said += [f"{name}: on record, not measured" for name in recorded if name not in figures[kind]]
     return said
 
@@ -195,14 +211,16 @@ def page(figures: Figures) -> str:
     said = grown(figures)
     return "\n".join(
         (
-            "Speed, whatever the machine: kernels as multiples of a plain loop of their kind, and counts of a fixed run",
+            "Speed, whatever the machine: kernels as multiples of a plain loop of their kind; counts of a fixed run",
             around(figures),
             "",
             str(Table(("kernel", "ratio", "min", "max", "recorded", "change"), rows["ratios"])),
             "",
-            str(Table(("in 500 rounds of SparseIDS", "now", "recorded", "change"), rows["counts"])),
+            str(Table(("SparseIDS, 500 rounds", "now", "recorded", "change"), rows["counts"])),
             "",
-            f"Let pass: {TOLERANCES['ratios']:.0%} more of a ratio, {TOLERANCES['counts']:.0%} more of a count.",
+            "Let pass: "
+            f"{TOLERANCES['ratios'][0]:.0%} of a ratio; {TOLERANCES['counts'][0]:.0%} of a count, and "
+            f"{TOLERANCES['counts'][1]:.0f} more.",
             *(said or ("Nothing has grown beyond that.",)),
         )
     )

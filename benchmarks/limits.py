@@ -143,7 +143,7 @@ def reweighting(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
 
 def predictions(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     cloud, x, _ = given
-    nonzero = np.count_nonzero(cloud.theta) if scene.is_new(cloud.theta, x) else 0
+    nonzero = int(np.count_nonzero(cloud.theta)) if scene.is_new(cloud.theta, x) else 0
     return Work(nonzero + 2 * len(result), SPARSE_BYTES * nonzero + 16 * len(result))
 
 
@@ -155,9 +155,9 @@ def resampling(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
 def coordinates(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     before, after = scene.before, given[1].theta.copy()
     scene.before = after
-    changed, (size, d) = np.count_nonzero(before != after), after.shape
+    changed, (size, d) = int(np.count_nonzero(before != after)), after.shape
     touched = after.nbytes + given[1].included.nbytes + 8 * changed
-    return Work(size * d * VISIT + changed * d, touched, np.count_nonzero(after), size * d / 8, changed * d)
+    return Work(size * d * VISIT + changed * d, touched, int(np.count_nonzero(after)), size * d / 8, changed * d)
 
 
 def models(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
@@ -315,7 +315,7 @@ def measure(quick: bool) -> Figures:
         return sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, n_draws=draws, seed=seed)
 
     play(policy(0), instance, min(rounds, 60))  # compiles
-    runs = []
+    runs: list[Figures] = []
     for seed in range(repeats):
         print(f"limits: run {seed + 1} of {repeats}", file=sys.stderr, flush=True)
         rates = machine(quick)

@@ -87,11 +87,9 @@ def nuts(x: FloatArray, y: FloatArray, draws: int, warm_up: int, peer: Peer) -> 
     def density_of(scale: Any) -> Density:
         return lambda theta: log_density(theta, gram, moment, scale)
 
-    @jax.jit
     def warmed(keys: Any, scale: Any) -> Any:
         return jax.lax.map(lambda given: peer(density_of(scale), warm_up)[0](*given), (keys, start))
 
-    @jax.jit
     def drawn(keys: Any, tuned: Any, scale: Any) -> Any:
         def chain(given: Any) -> Any:
             key, warm = given
@@ -100,12 +98,14 @@ def nuts(x: FloatArray, y: FloatArray, draws: int, warm_up: int, peer: Peer) -> 
 
         return jax.lax.map(chain, (keys, tuned))
 
+    compiled_warm_up, compiled_draws = jax.jit(warmed), jax.jit(drawn)
+
     def sample(scale: float, seed: int) -> Drawn:
         first, second = jax.random.split(jax.random.PRNGKey(seed), (2, CHAINS))
         begun = process_time()
-        tuned = jax.block_until_ready(warmed(first, scale))
+        tuned = jax.block_until_ready(compiled_warm_up(first, scale))
         seconds = process_time() - begun
-        return seconds, np.asarray(drawn(second, tuned, scale), dtype=np.float64).reshape(-1, DIMENSION)
+        return seconds, np.asarray(compiled_draws(second, tuned, scale), dtype=np.float64).reshape(-1, DIMENSION)
 
     sample(EASY, 0)
     return sample

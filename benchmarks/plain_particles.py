@@ -46,7 +46,7 @@ class PlainParticles:
 
     def mean(self) -> FloatArray:
         """Return E[θ], shape ``(d,)``."""
-        return self.theta @ self.weights
+        return np.asarray(self.theta @ self.weights)
 
     def _sweep(self) -> None:
         """Draw each coordinate given the others, in random order."""

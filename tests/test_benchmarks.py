@@ -85,7 +85,7 @@ def test_games_that_were_kept_are_not_played_again(tmp_path: Path) -> None:
 
 
 def test_posteriors() -> None:
-    page = run("benchmarks.posteriors", "--dimensions", "10", "--rounds", "20", "--repeats", "1")
+    page = run("benchmarks.posteriors", "--quick")
     assert "Langevin, 1000 chains" in page
 
 
