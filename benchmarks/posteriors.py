@@ -121,14 +121,14 @@ def milliseconds(action: Callable[[], object], rounds: int) -> float:
     return 1000.0 * (process_time() - started) / rounds
 
 
-def one_repeat(x: FloatArray, y: FloatArray, sweeps: int) -> dict[str, float]:
+def one_repeat(x: FloatArray, y: FloatArray, sweeps: int, points: int) -> dict[str, float]:
     """Return milliseconds a round of each competitor; those of Algorithm 1 are means over points of the history."""
     times = {
         "Particles": milliseconds(lambda: replay_particles(x, y), len(y)),
         "particles in NumPy": milliseconds(lambda: replay_plain(x, y, sweeps), len(y)),
     }
     several: dict[str, list[float]] = {}
-    for t in np.linspace(len(y) // 10, len(y) - ROUNDS, 3).astype(int).tolist():
+    for t in np.linspace(len(y) // 10, len(y) - ROUNDS, points).astype(int).tolist():
         for kind, chains, burn_in in ((np.float64, 100, 50), (np.float64, 1, 0), (np.float32, 1000, 0)):
             many = f"{chains} chain{'s' if chains > 1 else ''}"
             theirs, ours = f"Algorithm 1, NumPy {np.dtype(kind).name}, {many}", f"Langevin, {many}"
@@ -141,7 +141,7 @@ def one_repeat(x: FloatArray, y: FloatArray, sweeps: int) -> dict[str, float]:
 
 def measure(quick: bool) -> Figures:
     """Replay a history of each dimension, some times."""
-    dimensions, rounds, repeats = ([20], 30, 1) if quick else ([20, 40, 100], 500, 3)
+    dimensions, rounds, repeats, points = ([20], 20, 1, 1) if quick else ([20, 40, 100], 500, 3, 3)
     engines: dict[str, dict[str, list[float]]] = {}
     moves: dict[str, Figures] = {}
     for d in dimensions:
@@ -153,7 +153,7 @@ def measure(quick: bool) -> Figures:
         moves[str(d)] = {"ours": ours, "sweeps": swept, "plain": replay_plain(x, y, sweeps), "plain_sweeps": sweeps}
         for repeat in range(repeats):
             print(f"posteriors: d = {d}, repeat {repeat + 1} of {repeats}", file=sys.stderr, flush=True)
-            for name, spent in one_repeat(x, y, sweeps).items():
+            for name, spent in one_repeat(x, y, sweeps, points).items():
                 engines.setdefault(name, {}).setdefault(str(d), []).append(spent)
     return {
         "rounds": rounds,
