@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench bench-nuts lock format clean
+.PHONY: demo test bench lock format clean
 
 demo: .venv/demo.installed
 	$(BIN)/sparsebandits demo
@@ -18,13 +18,19 @@ format: .venv/test.installed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Peers are installed into an environment of their own.
-bench: .bench/installed
-	.bench/bin/python -m benchmarks.decisions
-	.bench/bin/python -m benchmarks.posteriors
+# Peers are installed into environments of their own. Each section writes benchmarks/results/NAME.json and takes some
+# minutes (make bench SECTIONS=limits for one of them); the guard comes last and fails if a kernel has become slower.
+SECTIONS ?= decisions regret posteriors limits scaling start large nuts
+
+bench: $(SECTIONS:%=bench-%)
+	.bench/bin/python -m benchmarks.page
+	.bench/bin/python -m benchmarks.guard
 
 bench-nuts: .nuts/installed
 	.nuts/bin/python -m benchmarks.nuts
+
+bench-%: .bench/installed
+	.bench/bin/python -m benchmarks.$*
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks import large, scaling, start
-from benchmarks.rounds import rounds, sparse_ids
+from benchmarks.rounds import rounds
 from benchmarks.scaling_plot import plot
 from benchmarks.section import Figures, circumstances
 
@@ -118,7 +118,7 @@ def test_the_restricted_problem_is_the_same_problem() -> None:
 def test_rounds_give_the_regret_that_simulate_gives() -> None:
     """The loop is written twice, here with a clock for the processor: without noise both must agree."""
     instance = sb.GaussianActions(dimension=6, sparsity=2, n_actions=10, noise_variance=1e-12).sample(0)
-    played = list(rounds(sparse_ids(instance, 2, seed=3, draws=100), instance, 15, noise_seed=0))
-    trace = sb.simulate(lambda problem: sparse_ids(instance, 2, seed=3, draws=100), instance, 15)
+    played = list(rounds(sb.LinUCB(instance.actions), instance, 15, noise_seed=0))
+    trace = sb.simulate(lambda problem: sb.LinUCB(problem.actions), instance, 15)
     np.testing.assert_allclose(np.cumsum([r.regret for r in played]), trace.regret)
     assert all(r.ask > 0 and r.tell > 0 for r in played)
