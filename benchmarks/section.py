@@ -34,10 +34,11 @@ def run(
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}")
     parser.add_argument("--quick", action="store_true", help="a small version, not written to benchmarks/results")
     quick = parser.parse_args(arguments).quick
+    RESULTS.mkdir(exist_ok=True)
     figures = {"circumstances": circumstances(packages), **measure(quick)}
+    print(page(figures))
     if not quick:
         write_atomically(RESULTS / f"{name}.json", (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
-    print(page(figures))
 
 
 def circumstances(packages: Sequence[str] = ()) -> Figures:

@@ -9,8 +9,8 @@ consistent, and biased by a few per cent at worst because the parts are chosen b
 
 How a move is made is decided by what it achieves. First comes a sweep over the coordinates of θ, which is cheap. While
 particles still remember where they were (the correlation of inclusions, coefficients and predictions before and after),
-more follow; where those forget too slowly, sweeps over models, with θ integrated out, which do not stick where the data
-tie coordinates together.
+more follow; where another would not do, sweeps over models, with θ integrated out, which do not stick where the data tie
+coordinates together.
 """
 
 import math
@@ -31,14 +31,11 @@ from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
 LEAST_SHARE = 0.35
-"""Share of the particles that the effective number must not fall below. With 0.5 and a correlation of 0.7 errors were
-the same, for half as many sweeps again (docs/measurements.md)."""
+"""Share of the particles that the effective number must not fall below. With 0.5 and a correlation of 0.7 errors are at
+most a tenth smaller, for a third to a half more sweeps (``python -m benchmarks.moves``, docs/measurements.md)."""
 
-FORGOTTEN = 0.65
+FORGOTTEN = 0.6
 """Correlation of what particles were before a move and are after it, at which the move may stop."""
-
-MODELS_COST = 5
-"""Sweeps over coordinates that cost about as much as one over models, or less."""
 
 LEAST_PART = 0.01
 """Part of an observation that is taken in at least: a reward hundreds of deviations from all that was expected leaves
@@ -190,8 +187,8 @@ class Particles(Engine):
             self._moves.hyperparameters(particles, sums, self._rng)
             last, self.memory = self.memory, before.correlation(self._remembered(particles, x))
             self.sweeps += 1
-            soon = self.memory * max(self.memory / last, 0.0) ** MODELS_COST  # if it goes on falling like that
-            over_models = over_models or (self._moves.over_models and soon >= FORGOTTEN)
+            another = self.memory * self.memory / last  # what another sweep like this would leave
+            over_models = over_models or (self._moves.over_models and another >= FORGOTTEN)
         self._particles = particles
         self._cloud = Cloud(particles.theta)
 
