@@ -9,8 +9,8 @@ consistent, and biased by a few per cent at worst because the parts are chosen b
 
 How a move is made is decided by what it achieves. First comes a sweep over the coordinates of θ, which is cheap. While
 particles still remember where they were (the correlation of inclusions, coefficients and predictions before and after),
-more follow; where another would not do, sweeps over models, with θ integrated out, which do not stick where the data tie
-coordinates together.
+more follow; where another would not do, sweeps over models, with θ integrated out, which do not stick where the data
+tie coordinates together.
 """
 
 import math
