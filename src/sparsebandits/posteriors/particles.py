@@ -31,8 +31,8 @@ from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
 LEAST_SHARE = 0.35
-"""Share of the particles that the effective number must not fall below. With 0.5 and a correlation of 0.7 errors are at
-most a tenth smaller, for a third to a half more sweeps (``python -m benchmarks.moves``, docs/measurements.md)."""
+"""Share of the particles that the effective number must not fall below. With 0.5 and a correlation of 0.7 errors are 3
+to 19% smaller, for 1.3 to 1.6 times as many sweeps (``python -m benchmarks.moves``, docs/measurements.md)."""
 
 FORGOTTEN = 0.6
 """Correlation of what particles were before a move and are after it, at which the move may stop."""
