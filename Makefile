@@ -20,7 +20,7 @@ format: .venv/test.installed
 
 # Peers are installed into environments of their own. Each section writes benchmarks/results/NAME.json and takes some
 # minutes (make bench SECTIONS=limits for one of them); the guard comes last and fails if a kernel has become slower.
-SECTIONS ?= decisions regret posteriors limits scaling start large nuts
+SECTIONS ?= decisions regret posteriors limits scaling workers start large nuts
 
 bench: $(SECTIONS:%=bench-%)
 	.bench/bin/python -m benchmarks.page

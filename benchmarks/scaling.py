@@ -1,4 +1,4 @@
-"""How the cost of sparse IDS grows: ``python -m benchmarks.scaling`` (some ten minutes, two cores for a part of them).
+"""How the cost of sparse IDS grows: ``python -m benchmarks.scaling`` (some eight minutes).
 
 Sparse IDS on 10,000 particles is told prior and noise. Its processor time in ask and tell, summed over the first rounds
 of a run so that moves of the particles are in it, is measured at sizes of one kind, all else fixed: features d (5 of
@@ -7,8 +7,7 @@ other, and gives an exponent: the slope of the least-squares line through logari
 the median and range over seeds, of all sizes and of the three largest, where fixed costs no longer flatten the line.
 
 One long run shows whether a round costs more as rounds go by, and whether memory grows; the median round of a stretch
-is shown beside the mean because moves get rare. Last come whole experiments: seconds a trial, and what a second worker
-gains. There wall time counts, and workers are started anew each time, as a run from the command line does.
+is shown beside the mean because moves get rare. Trials and workers are in ``benchmarks/workers.py``.
 
 ``python -m benchmarks.scaling_plot`` draws ``benchmarks/scaling.png`` from the figures.
 """
@@ -21,11 +20,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean, median
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-from joblib.externals.loky import get_reusable_executor
 
 import sparsebandits as sb
 from benchmarks.rounds import rounds, sparse_ids
@@ -39,8 +36,6 @@ LARGEST = 3
 LONG, LONG_DIMENSION, STRETCHES = 20_000, 40, 10
 SETTLED = 1
 """Stretches of a long run that do not count: the particles still move often."""
-
-TRIALS, TRIAL_DIMENSION, HORIZON = (1, 2, 4, 8, 40), 100, 500
 
 
 class Size(NamedTuple):
@@ -134,42 +129,11 @@ def long_run(length: int, seed: int) -> Figures:
     return found
 
 
-def seconds(trials: int, workers: int, horizon: int) -> float:
-    """Return the wall time of an experiment, workers' start included."""
-    get_reusable_executor().shutdown(wait=True)
-    sparsity = TRIAL_DIMENSION // 10
-    prior = sb.SpikeSlab(inclusion=sparsity / TRIAL_DIMENSION, slab_variance=1.0 / sparsity)
-    experiment = sb.Experiment(
-        environment=sb.GaussianActions(TRIAL_DIMENSION, sparsity, noise_variance=NOISE),
-        policies={"SparseIDS": sb.maker(sb.SparseIDS, prior=prior)},
-        horizon=horizon,
-        trials=trials,
-    )
-    begun = perf_counter()
-    experiment.run(workers=workers)
-    taken = perf_counter() - begun
-    told(f"{trials} trials on {workers} workers: {taken:.1f} s")
-    return taken
-
-
 def measure(quick: bool) -> Figures:
     cost(Size(20, 2), 30, 0)  # compiles
-    length, horizon, counts = (500, 20, (1, 2)) if quick else (LONG, HORIZON, TRIALS)
-    long = [long_run(length, seed) for seed in range(1 if quick else 3)]
+    long = [long_run(500 if quick else LONG, seed) for seed in range(1 if quick else 3)]
     series = [grown(reduced(s) if quick else s) for s in SERIES]
-    alone = [seconds(count, 1, horizon) for count in counts]
-    one, two, start = [alone[-1]], [seconds(counts[-1], 2, horizon)], [seconds(2, 2, 1)]
-    for _ in range(0 if quick else 2):
-        one.append(seconds(counts[-1], 1, horizon))
-        two.append(seconds(counts[-1], 2, horizon))
-        start.append(seconds(2, 2, 1))
-    trials = {"horizon": horizon, "counts": list(counts), "seconds": alone, "one": one, "two": two, "start": start}
-    return {
-        "series": series,
-        "long": long,
-        "trials": trials,
-        "targets": goals(series, long, one, two),
-    }
+    return {"series": series, "long": long, "targets": goals(series, long)}
 
 
 def reduced(series: Series) -> Series:
@@ -177,9 +141,7 @@ def reduced(series: Series) -> Series:
     return series._replace(sizes=dict(list(series.sizes.items())[:3]), length=20, seeds=2)
 
 
-def goals(
-    series: Sequence[Figures], long: Sequence[Figures], one: Sequence[float], two: Sequence[float]
-) -> list[Figures]:
+def goals(series: Sequence[Figures], long: Sequence[Figures]) -> list[Figures]:
     """Return the goals on growth."""
     return [
         target("exponent of cost in d, 5 matter", series[0]["exponents"], 1.0, at_most=True),
@@ -189,7 +151,6 @@ def goals(
         target(
             "most memory, last less first settled, MB", [gained(run["megabytes"]) for run in long], 5.0, at_most=True
         ),
-        target("two workers, times faster", [a / b for a, b in zip(one, two, strict=True)], 1.8),
     ]
 
 
@@ -207,7 +168,7 @@ def page(figures: Figures) -> str:
     parts = ["How the cost of sparse IDS grows; milliseconds of processor time a round", around(figures)]
     parts += ["", str(exponents_table(figures["series"])), ""]
     parts += [costs_line(s) for s in figures["series"]]
-    parts += ["", long_text(figures["long"]), "", trials_text(figures["trials"]), "", targets_table(figures["targets"])]
+    parts += ["", long_text(figures["long"]), "", targets_table(figures["targets"])]
     return "\n".join(parts)
 
 
@@ -251,18 +212,5 @@ def long_text(long: Sequence[Figures]) -> str:
     return f"{head}\n{Table(('rounds', 'mean (ms)', 'median (ms)', 'most memory (MB)'), rows)}"
 
 
-def trials_text(trials: Figures) -> str:
-    """Return the seconds of whole experiments."""
-    alone = zip(trials["counts"], trials["seconds"], strict=True)
-    each = ", ".join(f"{short(taken / count)} with {count}" for count, taken in alone)
-    count = trials["counts"][-1]
-    one, two, start = (", ".join(f"{taken:.1f}" for taken in trials[which]) for which in ("one", "two", "start"))
-    return (
-        f"Experiments of {trials['horizon']} rounds, d = {TRIAL_DIMENSION}, K = 200; seconds of wall time\n"
-        f"a trial on one worker: {each}\n{count} trials on one worker: {one}; on two: {two}\n"
-        f"of which to start two workers, import and load the kernels: {start}"
-    )
-
-
 if __name__ == "__main__":
-    run("scaling", measure, page, ["joblib"])
+    run("scaling", measure, page)

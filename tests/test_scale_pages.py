@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import large, scaling, start
+from benchmarks import large, scaling, start, workers
 from benchmarks.rounds import rounds
 from benchmarks.scaling_plot import plot
 from benchmarks.section import Figures, circumstances
@@ -41,40 +41,38 @@ def long_run(growth: float, leak: float) -> Figures:
     return {"ends": [2000 * (i + 1) for i in range(10)], "mean": level, "median": level, "megabytes": memory}
 
 
-def scaling_figures(power: float, growth: float, leak: float, two: float) -> Figures:
+def scaling_figures(power: float, growth: float, leak: float) -> Figures:
     units = ("features d", "features d", "actions K", "draws")
     every = [series(s.name, unit, power) for s, unit in zip(scaling.SERIES, units, strict=True)]
     long = [long_run(growth, leak)]
-    trials: Figures = {
-        "horizon": 500,
-        "counts": [1, 8],
-        "seconds": [2.0, 16.0],
-        "one": [40.0],
-        "two": [two],
-        "start": [1.5],
-    }
     return {
         "circumstances": circumstances(),
         "series": every,
         "long": long,
-        "trials": trials,
-        "targets": scaling.goals(every, long, trials["one"], trials["two"]),
+        "targets": scaling.goals(every, long),
     }
 
 
 def test_goals_on_growth_are_met_and_missed() -> None:
-    good, bad = scaling_figures(0.9, 1.05, 2.0, 20.0), scaling_figures(1.2, 1.5, 9.0, 30.0)
-    assert [t["met"] for t in good["targets"]] == [True] * 6
-    assert [t["met"] for t in bad["targets"]] == [False] * 6
+    good, bad = scaling_figures(0.9, 1.05, 2.0), scaling_figures(1.2, 1.5, 9.0)
+    assert [t["met"] for t in good["targets"]] == [True] * 5
+    assert [t["met"] for t in bad["targets"]] == [False] * 5
 
 
 def test_the_page_on_growth_and_its_plot(tmp_path: Path) -> None:
-    figures = scaling_figures(1.0, 1.0, 0.0, 21.0)
+    figures = scaling_figures(1.0, 1.0, 0.0)
     page = scaling.page(figures)
     assert "d, 5 matter: 20.0 at 10, 200 at 100, 2000 at 1000 ms" in page
-    assert "2.0 with 1, 2.0 with 8" in page
     plot(figures, tmp_path / "growth.png")
     assert (tmp_path / "growth.png").stat().st_size > 10_000
+
+
+def test_the_page_on_workers() -> None:
+    found: Figures = {"horizon": 500, "counts": [1, 8], "seconds": [2.0, 16.0], "one": [40.0], "two": [20.0]}
+    found |= {"start": [1.5], "one_apart": [40.0], "two_apart": [25.0], "circumstances": circumstances()}
+    page = workers.page({**found, "targets": workers.goals(found)})
+    assert "2.0 with 1, 2.0 with 8" in page
+    assert [t["met"] for t in workers.goals(found)] == [True, False]
 
 
 def test_the_page_on_start() -> None:
