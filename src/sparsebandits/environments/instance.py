@@ -14,6 +14,9 @@ import numpy as np
 from sparsebandits.checks import FloatArray, check_matrix, check_positive, check_vector, frozen
 from sparsebandits.randomness import Seed
 
+INSTANCE_STREAM, NOISE_STREAM, POLICY_STREAM = 0, 1, 2
+"""Below the seed of a trial: what the instance, the noise and the policy are made from."""
+
 
 class Outcome(NamedTuple):
     """What a decision was worth."""
@@ -85,6 +88,10 @@ class Instance:
     def gaps(self) -> FloatArray:
         """Regret of playing each action once, shape ``(K,)``."""
         return np.asarray(frozen(self.means.max() - self.means))
+
+    def at(self, round_number: int) -> "Instance":
+        """Return the instance whose actions are those of one round: itself, they stay as they are."""
+        return self
 
     def offered(self, round_number: int) -> None:
         """Return nothing: the actions stay as they are."""

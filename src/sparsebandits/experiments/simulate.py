@@ -12,11 +12,11 @@ from numpy.random import SeedSequence
 
 from sparsebandits.checks import FloatArray, IntArray, check_count, shown
 from sparsebandits.environments import World
+from sparsebandits.environments.instance import INSTANCE_STREAM as INSTANCE_STREAM
+from sparsebandits.environments.instance import NOISE_STREAM as NOISE_STREAM
+from sparsebandits.environments.instance import POLICY_STREAM as POLICY_STREAM
 from sparsebandits.policies import Policy
 from sparsebandits.randomness import IndexedNormals, Seed, child
-
-INSTANCE_STREAM, NOISE_STREAM, POLICY_STREAM = 0, 1, 2
-"""Below the seed of a trial: what the instance, the noise and the policy are made from."""
 
 
 @dataclass(frozen=True)

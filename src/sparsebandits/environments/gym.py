@@ -1,0 +1,120 @@
+"""Our instances as a Gymnasium environment, so that others' agents can play them.
+
+An observation is the features of the actions that may be played now, ``(K, d)``; an action is one of its rows; the
+reward is its mean reward ⟨a, θ*⟩ plus Gaussian noise. An episode is truncated at the horizon, and never terminates
+before. What an agent may not use stands in ``info``, for whoever judges it: the mean reward of what was played, its
+regret, and the best action.
+
+Gymnasium (Towers et al. 2024, arXiv:2407.17032) is an extra: ``pip install 'sparsebandits[gym]'``. Importing this
+module registers ``sparsebandits/Bandit-v0``; so does ``gymnasium.make("sparsebandits.environments.gym:...")``.
+"""
+
+from typing import Any, Protocol, cast, runtime_checkable
+
+import numpy as np
+
+from sparsebandits.checks import LARGEST, FloatArray, check_count, shown
+from sparsebandits.environments.instance import INSTANCE_STREAM, NOISE_STREAM, Environment, Instance
+from sparsebandits.randomness import IndexedNormals, child
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+except ImportError as error:
+    raise ImportError(
+        "sparsebandits.environments.gym needs Gymnasium, which is not there: pip install 'sparsebandits[gym]'"
+    ) from error
+
+ID = "sparsebandits/Bandit-v0"
+
+
+@runtime_checkable
+class Rows(Protocol):
+    """An instance whose actions are rows, which stay or change from round to round."""
+
+    def at(self, round_number: int) -> Instance:
+        """Return the instance whose actions are those of one round."""
+
+
+class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
+    """A bandit problem as others' agents know problems.
+
+    Parameters
+    ----------
+    problem : an instance, the same in every episode, or an environment, from which each episode draws a fresh one
+    horizon : rounds of an episode
+
+    ``reset(seed=s)`` gives the world that ``simulate(..., seed=s)`` plays: the same noise, and for an environment the
+    instance ``environment.sample(child(s, 0))``. Later episodes, ``reset()``, follow from that seed.
+
+    Attributes
+    ----------
+    instance : of this episode, with its answer
+
+    >>> from sparsebandits import GaussianActions
+    >>> env = BanditEnv(GaussianActions(dimension=5, sparsity=2, n_actions=10), horizon=100)
+    >>> actions, info = env.reset(seed=0)
+    >>> actions.shape, sorted(info)
+    ((10, 5), ['noise_variance'])
+    >>> actions, reward, terminated, truncated, info = env.step(3)
+    >>> sorted(info)
+    ['best_action', 'mean_reward', 'regret']
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - Gymnasium's
+
+    def __init__(self, problem: Environment | Rows, horizon: int) -> None:
+        self.horizon = check_count("horizon", horizon)
+        self._problem = problem
+        first = problem.sample(0) if hasattr(problem, "sample") else problem
+        self.instance = _check_rows(first)
+        self._shape = self.instance.at(0).actions.shape
+        self.action_space = cast("spaces.Space[np.int64]", spaces.Discrete(self._shape[0]))
+        self.observation_space = spaces.Box(-LARGEST, LARGEST, self._shape, np.float64)
+        self._round: int | None = None  # None: no episode has begun
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[FloatArray, dict[str, Any]]:
+        """Begin an episode; return the actions of its first round, and the variance of a reward around its mean."""
+        super().reset(seed=seed)
+        root = int(self.np_random.integers(2**63)) if seed is None else seed
+        if hasattr(self._problem, "sample"):
+            self.instance = _check_rows(self._problem.sample(child(root, INSTANCE_STREAM)))
+        self._noise = IndexedNormals(child(root, NOISE_STREAM))
+        self._round = 0
+        return self._observation(), {"noise_variance": self.instance.at(0).noise_variance}
+
+    def step(self, action: np.int64 | int) -> tuple[FloatArray, float, bool, bool, dict[str, Any]]:
+        """Play a row of the last observation."""
+        if self._round is None or self._round >= self.horizon:
+            state = "none has begun" if self._round is None else f"this one ended after {self.horizon} rounds"
+            raise RuntimeError(f"step: expected an episode to be under way, but {state}; call reset() first")
+        row = check_count("action", action, least=0)
+        if row >= self._shape[0]:
+            raise ValueError(f"action: expected a row from 0 to {self._shape[0] - 1}, got {row}")
+        now = self.instance.at(self._round)
+        mean, gap = float(now.means[row]), float(now.gaps[row])
+        reward = mean + float(np.sqrt(now.noise_variance)) * self._noise(self._round, row)
+        info = {"mean_reward": mean, "regret": gap, "best_action": int(now.means.argmax())}
+        self._round += 1
+        return self._observation(), reward, False, self._round == self.horizon, info
+
+    def _observation(self) -> FloatArray:
+        assert self._round is not None
+        actions = self.instance.at(self._round).actions
+        if actions.shape != self._shape:
+            raise ValueError(f"problem: expected actions of shape {self._shape} in every round, got {actions.shape}")
+        return actions.copy()  # the agent's own
+
+
+def _check_rows(instance: object) -> Rows:
+    if not isinstance(instance, Rows):
+        raise TypeError(
+            f"problem: expected an instance or an environment whose actions are rows, got {shown(instance)}"
+        )
+    return instance
+
+
+if ID not in gymnasium.registry:
+    gymnasium.register(ID, entry_point=f"{__name__}:BanditEnv")
