@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from sparsebandits.experiments import tune as tune
     from sparsebandits.experiments import watched as watched
     from sparsebandits.experiments.simulate import simulate as simulate
+    from sparsebandits.logs import DecisionLog as DecisionLog
+    from sparsebandits.logs import play as play
     from sparsebandits.policies import Decision as Decision
     from sparsebandits.policies import Policy as Policy
     from sparsebandits.policies.dr_lasso import DRLasso as DRLasso
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from sparsebandits.regression import SpikeSlabRegressor as SpikeSlabRegressor
     from sparsebandits.storage import SaveFileError as SaveFileError
 
+    from . import offpolicy as offpolicy
     from . import theory as theory
 
 _HOMES = {
@@ -81,6 +84,7 @@ _HOMES = {
         "tune",
         "watched",
     ),
+    "logs": ("DecisionLog", "play"),
     "policies": ("Decision", "Policy"),
     "policies.dr_lasso": ("DRLasso",),
     "policies.estc": ("ESTC",),
@@ -115,7 +119,7 @@ _HOMES = {
     "regression": ("SpikeSlabRegressor",),
     "storage": ("SaveFileError",),
 }
-_ROOMS = ("theory",)  # public as a whole: sparsebandits.theory.exploratory_design
+_ROOMS = ("offpolicy", "theory")  # public as a whole: sparsebandits.theory.exploratory_design
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_HOME)
