@@ -25,12 +25,13 @@ from statistics import NormalDist
 from typing import Any, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sparsebandits.checks import FloatArray, check_array, check_choice, check_count, check_number, shown
 from sparsebandits.experiments.intervals import mean_interval, statistic_interval
 from sparsebandits.logs import DecisionLog
 
-Target: TypeAlias = "FloatArray | Callable[[FloatArray], FloatArray]"
+Target: TypeAlias = ArrayLike | Callable[[FloatArray], ArrayLike]
 
 INTERVALS = ("normal", "bootstrap")
 CROSS_FITTING = ("past", "others")
@@ -137,7 +138,7 @@ def doubly_robust(
         copies are fitted; by default :class:`Ridge`; or, to be used as it is, an object with
         ``predict`` alone, or predictions ``(K,)`` or ``(n, K)``. What is used as it is must not have seen this log
     cross_fitting : "past" fits to the blocks before a block, "others" to all others, which is better where rounds are
-        independent of each other, and biased where the log's policy was learning
+        independent of each other, and covers less well where the log's policy was learning
     blocks : of consecutive rounds; with "past" the first of them is without a model
     """
     level, how = _check_interval(confidence, interval)
@@ -176,16 +177,16 @@ def _weights(log: DecisionLog, target: Target) -> tuple[FloatArray, FloatArray]:
     if size < FEW:
         warnings.warn(
             f"little overlap: {len(log)} rounds are worth {size:.1f} of the target's own, and the largest weight is "
-            f"{weights.max():.3g}; neither estimate nor interval is to be relied on",
+            f"{weights.max():.3g}; the interval may be too short",
             OverlapWarning,
             stacklevel=3,
         )
     error = float(weights.std(ddof=1) / np.sqrt(len(log)))
     if abs(mean - 1) > FAR * error + 1e-6:
-        reason = "the log's policy never plays some of what the target plays" if mean < 1 else "propensities are wrong"
+        never = "the log's policy hardly ever plays some of what the target plays, or never"
+        reason = never if mean < 1 else "propensities are too small"
         warnings.warn(
-            f"no overlap: weights have the mean {mean:.3g} where one is expected, so {reason}, and the estimate is "
-            "biased",
+            f"overlap is lacking: weights have the mean {mean:.3g}, not one, so {reason}; the estimate is biased",
             OverlapWarning,
             stacklevel=3,
         )
@@ -231,8 +232,8 @@ def _predictions(
     log: DecisionLog, probabilities: FloatArray, model: Any, cross_fitting: str, parts: list[Any]
 ) -> tuple[FloatArray, FloatArray]:
     """Return what the model expects of the target, Σ_a π_t(a) q_t(a), and of what was played, q_t(a_t)."""
-    rounds, rewards, everything = np.arange(len(log)), log.reward, log.actions
-    played = everything[log.action] if everything.ndim == 2 else everything[rounds, log.action]
+    rounds, rewards, everything, chosen = np.arange(len(log)), log.reward, log.actions, log.action
+    played = everything[chosen] if everything.ndim == 2 else everything[rounds, chosen]
     given = None
     if model is not None and not hasattr(model, "predict"):
         given = check_array("model", model)
@@ -253,7 +254,7 @@ def _predictions(
             table = check_array("model", fitted.predict(offered.reshape(-1, offered.shape[-1])))
             table = np.broadcast_to(table.reshape(offered.shape[:-1]), (len(part), offered.shape[-2]))
         of_target[part] = np.einsum("ta,ta->t", probabilities[part], table)
-        of_played[part] = table[np.arange(len(part)), log.action[part]]
+        of_played[part] = table[np.arange(len(part)), chosen[part]]
     return of_target, of_played
 
 
