@@ -60,6 +60,7 @@ instance = environment.sample(0)
 
 
 maker = sb.maker(sb.LinTS)
+log = sb.DecisionLog.from_open_bandit({"action": [0, 1], "reward": [1.0, 2.0], "pscore": [0.5, 0.5]})
 
 
 ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] = [
@@ -272,6 +273,24 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
     ("simulate", lambda v: sb.simulate(maker, v, 3), "instance", not_a_number),
     ("simulate", lambda v: sb.simulate(maker, instance, v), "horizon", bad_count),
     ("simulate", lambda v: sb.simulate(maker, instance, 3, seed=v), "seed", bad_index),
+    ("play", lambda v: sb.play(v, lambda decision: 0.0, 3), "policy", not_a_number),
+    ("play", lambda v: sb.play(sb.LinTS(np.eye(2)), v, 3), "reward", bad_number),
+    ("play", lambda v: sb.play(sb.LinTS(np.eye(2)), lambda decision: 0.0, v), "rounds", bad_count),
+    ("DecisionLog", lambda v: sb.DecisionLog(v), "actions", bad_matrix().filter(lambda v: v is not None)),
+    ("inverse_propensity", lambda v: sb.offpolicy.inverse_propensity(v, [0.5, 0.5]), "log", not_a_number),
+    (
+        "inverse_propensity",
+        lambda v: sb.offpolicy.inverse_propensity(log, v),
+        "target",
+        st.one_of(no_array, not_finite),
+    ),
+    (
+        "inverse_propensity",
+        lambda v: sb.offpolicy.inverse_propensity(log, [0.5, 0.5], confidence=v),
+        "confidence",
+        st.one_of(bad_number, st.sampled_from([0.0, 1.0, 95])),
+    ),
+    ("doubly_robust", lambda v: sb.offpolicy.doubly_robust(log, [0.5, 0.5], blocks=v), "blocks", bad_count),
     ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, v, 3), "horizon", bad_count),
     ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, 3, v), "trials", bad_count),
     ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, 3, 3, v), "seed", bad_index),

@@ -323,7 +323,7 @@ def test_what_it_cannot_use(call: Any, message: str) -> None:
 def test_it_prints_what_it_rests_on() -> None:
     text = str(inverse_propensity(made_log(0), TARGET))
     assert text.startswith("inverse propensity: ")
-    assert "0.95 interval from" in text
+    assert "95% interval from" in text
     assert "300 rounds, worth" in text
     rows = stream(0).standard_normal((3, 2))
     log = sb.play(sb.LinTS(rows, seed=0), lambda decision: 0.0, rounds=80)

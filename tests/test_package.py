@@ -25,7 +25,8 @@ def test_public_names_are_there_and_once() -> None:
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
-    code = "import sys, sparsebandits; print([m for m in ('numpy', 'scipy', 'matplotlib', 'rich') if m in sys.modules])"
+    heavy = "('numpy', 'scipy', 'matplotlib', 'rich', 'gymnasium')"
+    code = f"import sys, sparsebandits; print([m for m in {heavy} if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
 
@@ -39,7 +40,7 @@ def test_a_policy_does_not_import_what_only_experiments_need() -> None:
 
 def test_an_experiment_does_not_import_what_only_its_result_needs() -> None:
     """Every worker process imports it."""
-    heavy = "('matplotlib', 'scipy.stats', 'sklearn', 'pandas', 'numba')"
+    heavy = "('matplotlib', 'scipy.stats', 'sklearn', 'pandas', 'numba', 'gymnasium')"
     code = f"import sys, sparsebandits as sb; sb.Experiment; print([m for m in {heavy} if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
@@ -51,7 +52,9 @@ def examples(document: str) -> list[tuple[str, str | None]]:
     return [(code, output or None) for code, output in pattern.findall((ROOT / document).read_text())]
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/experiments.md", "docs/theory.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "CONTRIBUTING.md", "docs/experiments.md", "docs/interfaces.md", "docs/theory.md"]
+)
 def test_examples_run_and_print_what_they_say(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

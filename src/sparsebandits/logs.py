@@ -4,9 +4,9 @@ A log has what off-policy evaluation needs: in each round the actions that were 
 reward, and its propensity, the probability with which it was played. Its columns are those of the Open Bandit Pipeline
 (Saito, Aihara, Matsutani and Narita 2021): context, action, reward, pscore, position, action_context.
 
-The propensity is ``decision.probability``. It is exact for randomised IDS and for sparse Thompson sampling; with
-``LinTS`` it is estimated from as many draws as ``decision.probability_draws`` says, and so is a little wrong. Policies
-that flip no coin (deterministic IDS, LinUCB) have propensity 1: such a log says nothing of other actions.
+The propensity is ``decision.probability``. It is exact for randomised IDS, and for ``SparseTS`` on particles or chains;
+with ``LinTS`` it is estimated from as many draws as ``decision.probability_draws`` says, and so is a little wrong.
+Policies that flip no coin (deterministic IDS, LinUCB) have propensity 1: such a log says nothing of other actions.
 """
 
 import os

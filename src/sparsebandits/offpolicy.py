@@ -78,7 +78,7 @@ class Estimate:
         estimated = f"; propensities of {self.estimated} are estimates" if self.estimated else ""
         return (
             f"{self.method}: {self.value:.4g}, standard error {self.standard_error:.2g}, "
-            f"{self.confidence:.3g} interval from {self.low:.4g} to {self.high:.4g}\n"
+            f"{100 * self.confidence:g}% interval from {self.low:.4g} to {self.high:.4g}\n"
             f"{self.rounds} rounds, worth {self.effective_rounds:.0f} by their weights "
             f"(mean {self.mean_weight:.3g}, largest {self.largest_weight:.3g}){estimated}"
         )
