@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from sparsebandits.logs import play as play
     from sparsebandits.policies import Decision as Decision
     from sparsebandits.policies import Policy as Policy
+    from sparsebandits.policies.advice import Advice as Advice
+    from sparsebandits.policies.advice import Recommendation as Recommendation
+    from sparsebandits.policies.advice import decide as decide
     from sparsebandits.policies.dr_lasso import DRLasso as DRLasso
     from sparsebandits.policies.estc import ESTC as ESTC
     from sparsebandits.policies.frequentist_ids import FrequentistIDS as FrequentistIDS
@@ -86,6 +89,7 @@ _HOMES = {
     ),
     "logs": ("DecisionLog", "play"),
     "policies": ("Decision", "Policy"),
+    "policies.advice": ("Advice", "Recommendation", "decide"),
     "policies.dr_lasso": ("DRLasso",),
     "policies.estc": ("ESTC",),
     "policies.frequentist_ids": ("FrequentistIDS",),

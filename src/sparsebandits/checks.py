@@ -141,22 +141,53 @@ def check_matrix(name: str, value: object, columns: int | None = None) -> FloatA
     return array
 
 
-def check_columns(name: str, value: object) -> tuple[object, tuple[str, ...] | None]:
-    """Return an array as it is, or the numbers of a DataFrame with the names of its columns."""
+def columns_of(name: str, value: object) -> dict[str, NDArray[Any]] | None:
+    """Return the columns of a DataFrame by name, as it has them, or None if ``value`` is something else.
+
+    pandas and polars are asked in their own words. Anything else with ``__arrow_c_stream__`` (a pyarrow Table, a DuckDB
+    relation) comes through pyarrow, in which an empty cell among numbers becomes NaN.
+    """
     table = cast(Any, value)
-    if not (hasattr(table, "columns") and hasattr(table, "to_numpy")):  # pandas and polars have both
-        return value, None
-    names = tuple(str(column) for column in table.columns)
+    if hasattr(table, "columns") and hasattr(table, "to_numpy"):  # pandas and polars have both
+        names = [str(column) for column in table.columns]
+        arrays = (table[column].to_numpy() for column in table.columns)
+    elif hasattr(table, "__arrow_c_stream__") and len(getattr(table, "shape", (0, 0))) == 2:  # a Series has one
+        table = _through_arrow(name, table)
+        names = list(table.column_names)
+        arrays = (column.to_numpy() for column in table.columns)
+    else:
+        return None
     if len(set(names)) < len(names):
         twice = sorted({column for column in names if names.count(column) > 1})
         raise ValueError(f"{name}: expected columns with names of their own, got more than one of {shown(twice)}")
-    for column in table.columns:
-        values = table[column].to_numpy()
-        if getattr(values.dtype, "kind", "O") not in "fiub":
+    return {column: np.asarray(array) for column, array in zip(names, arrays, strict=True)}
+
+
+def _through_arrow(name: str, value: object) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        kind, hint = type(value).__name__, "pip install 'sparsebandits[results]'"
+        raise TypeError(f"{name}: a {kind} needs pyarrow ({hint}); a pandas or polars DataFrame does not") from None
+    try:
+        return pyarrow.table(value)
+    except (TypeError, ValueError) as error:  # pyarrow's own errors are among them
+        raise TypeError(f"{name}: expected a table, got {type(value).__name__}: {error}") from None
+
+
+def check_columns(name: str, value: object) -> tuple[object, tuple[str, ...] | None]:
+    """Return an array as it is, or the numbers of a DataFrame with the names of its columns."""
+    columns = columns_of(name, value)
+    if columns is None:
+        return value, None
+    for column, values in columns.items():
+        if values.dtype.kind not in "fiub":
             raise TypeError(f"{name}: expected numbers in every column, got others in {shown(column)}")
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError(f"{name}: expected finite numbers in every column, got others in {shown(column)}")
-    return table.to_numpy(), names
+    if not columns:
+        raise ValueError(f"{name}: expected at least one row and one column, got no columns")
+    return np.column_stack([values.astype(np.float64) for values in columns.values()]), tuple(columns)
 
 
 def column_order(name: str, wanted: Sequence[str], got: Sequence[str]) -> list[int]:

@@ -241,6 +241,79 @@ def design(
         typer.echo(f"\nAll weights are in {out}")
 
 
+def _policy_names() -> list[str]:
+    """Return what ``--policy`` may be, for completion in a shell."""
+    from sparsebandits.policies.advice import POLICIES
+
+    return list(POLICIES)
+
+
+@app.command()
+def decide(
+    file: Annotated[Path, typer.Argument(help="CSV or Parquet: one row an action, with features and past rewards.")],
+    rewards: Annotated[
+        Path | None, typer.Option(help="Past rewards in a second file: two columns, the action and its reward.")
+    ] = None,
+    reward: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column of FILE with past rewards, or a pattern ('r*'); repeatable. Default: reward, reward_1 ..."
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Column of names. Default: the first column of text.")] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Column (or pattern) that is no feature; repeatable.")
+    ] = None,
+    batch: Annotated[int, typer.Option(help="Different actions to recommend at once.")] = 1,
+    untried: Annotated[bool, typer.Option("--untried", help="Recommend only actions without a past reward.")] = False,
+    policy: Annotated[
+        str,
+        typer.Option(
+            help="sparse-ids, sparse-ts, linear-ids, lin-ts or lin-ucb.",
+            autocompletion=_policy_names,
+        ),
+    ] = "sparse-ids",
+    noise_variance: Annotated[
+        float | None, typer.Option(help="Variance of a reward around its mean. Default: learnt from the rewards.")
+    ] = None,
+    draws: Annotated[int, typer.Option(help="Posterior draws.")] = 10_000,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same advice. Default: a new one.")] = None,
+    show: Annotated[int, typer.Option(min=0, help="Features to print.")] = 10,
+    log: Annotated[
+        Path | None, typer.Option(help="JSON lines to append to. Default: beside FILE, with .decisions.jsonl.")
+    ] = None,
+    no_log: Annotated[bool, typer.Option("--no-log", help="Write no log.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Say what to try next, why, and which features matter, from a table of actions and their past rewards."""
+    from sparsebandits.policies.advice import decide
+
+    if no_log and log is not None:
+        raise ValueError(f"log: expected none with --no-log, got {log}")
+    advice = decide(
+        file,
+        rewards,
+        name=name,
+        reward_columns=reward or None,
+        ignore=ignore or (),
+        batch=batch,
+        untried=untried,
+        policy=policy,
+        noise_variance=noise_variance,
+        n_draws=draws,
+        seed=seed,
+    )
+    path = None if no_log else file.with_suffix(".decisions.jsonl") if log is None else log
+    if path is not None:
+        advice.append_to(path)
+    if as_json:
+        typer.echo(json.dumps({**advice.to_dict(), "log": None if path is None else str(path)}, indent=2))
+        return
+    typer.echo(advice.report(show))
+    if path is not None:
+        typer.echo(f"\nAppended to {path}")
+
+
 def _experiments() -> tuple[Path, tuple[str, ...]]:
     """Return the checkout that the command is run in, and the names of the paper's experiments there."""
     here = Path.cwd()
@@ -265,7 +338,7 @@ def main() -> None:
     """Run the command line; a person sees messages, never a traceback for bad input or Ctrl-C."""
     try:
         app()
-    except (ValueError, TypeError, OSError, MemoryError) as error:
+    except (ValueError, TypeError, OSError, ArithmeticError, MemoryError) as error:
         typer.echo(f"sparsebandits: {str(error) or 'not enough memory'}", err=True)
         sys.exit(BAD_INPUT)
     except _InterruptedError as error:

@@ -4,6 +4,7 @@ A state is a nested dict whose leaves are NumPy arrays or JSON values. Arrays ar
 and with their memory order; everything else goes into one JSON member. Any NumPy can read the file.
 """
 
+import errno
 import io
 import json
 import os
@@ -59,6 +60,29 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
             os.fsync(directory)  # the rename itself
         finally:
             os.close(directory)
+
+
+def append_durably(path: str | os.PathLike[str], content: bytes) -> None:
+    """Append whole lines to a file, all of them or none; they are on the disk when this returns.
+
+    What others append at the same time is kept too. After a line that a crash has cut, a new one begins.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            size = os.fstat(handle).st_size
+            cut = size > 0 and os.lseek(handle, size - 1, os.SEEK_SET) >= 0 and os.read(handle, 1) != b"\n"
+            line = b"\n" * cut + content
+            if os.write(handle, line) < len(line):  # the disk is full
+                os.ftruncate(handle, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if stat.S_ISREG(os.fstat(handle).st_mode):
+                os.fsync(handle)
+        finally:
+            os.close(handle)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        why = getattr(error, "strerror", None) or error
+        raise OSError(f"log: expected a file that can be appended to, got {path}: {why}") from error
 
 
 def pack(kind: str, version: int, state: Mapping[str, Any]) -> bytes:
