@@ -53,7 +53,8 @@ def examples(document: str) -> list[tuple[str, str | None]]:
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "CONTRIBUTING.md", "docs/experiments.md", "docs/interfaces.md", "docs/theory.md"]
+    "document",
+    ["README.md", "CONTRIBUTING.md", "docs/decide.md", "docs/experiments.md", "docs/interfaces.md", "docs/theory.md"],
 )
 def test_examples_run_and_print_what_they_say(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -75,7 +75,10 @@ class Recommendation:
     def to_dict(self) -> dict[str, Any]:
         """Return it for a program."""
         reasons, names = self.decision.reasons, self.decision.feature_names or ()
-        rivals = [{key or "chosen": value for key, value in row.items()} for row in self.explanation.table.to_dicts()]
+        rivals = [
+            {"chosen": mark == "*", "action": name, **dict(zip(reasons.columns, map(_finite, numbers), strict=True))}
+            for mark, name, *numbers in self.explanation.table.rows
+        ]
         return {
             "action": self.name,
             "row": self.action,
@@ -85,9 +88,9 @@ class Recommendation:
             "sd": self.sd,
             "tried": self.tried,
             "why": {
-                "candidates": [{**row, "chosen": row["chosen"] == "*"} for row in rivals],
+                "candidates": rivals,
                 "contributions": dict(zip(names, reasons.contributions.tolist(), strict=True)),
-                **{name: float(value) for name, value in reasons.notes.items()},
+                **{name: _finite(value) for name, value in reasons.notes.items()},
             },
         }
 
@@ -110,7 +113,10 @@ class Advice:
         """Return all of it for a person, with the ``most`` foremost features."""
         about, first = self.about, self.recommendations[0]
         mean = about["mean_reward"]
-        lines = [f"{about['actions']} actions, {about['features']} features, {about['observations']} past rewards", ""]
+        lines = [
+            f"{about['n_actions']} actions, {about['n_features']} features, {about['observations']} past rewards",
+            "",
+        ]
         if len(self.recommendations) == 1:
             lines.append(f"Next: {first.name}{_expectation(first)}")
         else:
@@ -154,6 +160,11 @@ class Advice:
             del of_action["why"]
             entries.append(json.dumps({"time": common["time"], "place": place, **of_action, **common}) + "\n")
         append_durably(path, "".join(entries).encode())
+
+
+def _finite(number: Any) -> float | None:
+    """Return the number, or None for an infinity or NaN, which JSON does not have."""
+    return float(number) if np.isfinite(number) else None
 
 
 def _expectation(one: Recommendation) -> str:
@@ -227,8 +238,8 @@ def decide(
     )
     about = {
         "policy": POLICIES[kind],
-        "actions": len(past.names),
-        "features": len(past.feature_names),
+        "n_actions": len(past.names),
+        "n_features": len(past.feature_names),
         "observations": len(past.rewards),
         "mean_reward": float(past.rewards.mean()) if len(past.rewards) else None,
         "noise_variance": noise if len(past.rewards) > 1 or noise_variance is not None else None,

@@ -72,19 +72,19 @@ def read_history(
     names = _names(sheet, named)
     columns = [column for column in sheet.names if column not in {named, *of_rewards, *ignored}]
     if not columns:
-        raise ValueError(f"{sheet.argument}: expected at least one column of features, got none{sheet.source}")
+        raise ValueError(f"{sheet.argument}: expected at least one column of features, got none{sheet.inside}")
     for column in columns:
         _refuse_words(sheet, column)
     features = sheet.matrix(columns, LARGEST_CELL)
     if len(features) < 2:
-        raise ValueError(f"{sheet.argument}: expected at least two actions to choose from, got one{sheet.source}")
+        raise ValueError(f"{sheet.argument}: expected at least two actions to choose from, got one{sheet.inside}")
     varies = np.array([not _constant(column) for column in features.T])
     for column, deviation in zip(columns, features.std(axis=0).tolist(), strict=True):
         if 0 < deviation < 1 / LARGEST_CELL:
-            got = f"a spread of {deviation:.2g} in column {shown(column)}{sheet.source}"
+            got = f"a spread of {deviation:.2g} in column {shown(column)}{sheet.inside}"
             raise ValueError(f"{sheet.argument}: expected features in a larger unit, got {got}")
     if not varies.any():
-        got = f"the same numbers in all rows{sheet.source}"
+        got = f"the same numbers in all rows{sheet.inside}"
         raise ValueError(f"{sheet.argument}: expected actions with different features, got {got}")
     past = [(row, reward) for column in of_rewards for row, reward in _in_column(sheet, column)]
     past += _in_second_table(rewards, names, sheet)
@@ -127,7 +127,7 @@ def _matching(sheet: Sheet, argument: str, patterns: str | Sequence[str]) -> lis
 def _refuse_words(sheet: Sheet, name: str) -> None:
     column = sheet[name]
     if column.numbers is None and (column.names_rows() or column.kind != "text"):
-        got = f"{column.kind} in column {shown(name)}{sheet.source}"
+        got = f"{column.kind} in column {shown(name)}{sheet.inside}"
         hint = "ignore it, or make columns of 0 and 1 from it"
         raise TypeError(f"{sheet.argument}: expected numbers in every column of features, got {got}; {hint}")
 
@@ -160,16 +160,15 @@ def _in_second_table(rewards: object, names: tuple[str, ...], sheet: Sheet) -> l
     if rewards is None:
         return []
     rows = {name: row for row, name in enumerate(names)}
-    of_actions = sheet.source or f" of {sheet.argument}"
     second = _from_mapping(rewards) if isinstance(rewards, Mapping) else sheet_of("rewards", rewards)
     if len(second.columns) != 2:
         expected = "two columns, the action and its reward"
-        raise ValueError(f"rewards: expected {expected}, got {len(second.columns)}{second.source}")
+        raise ValueError(f"rewards: expected {expected}, got {len(second.columns)}{second.inside}")
     action, value = second.names
     for place, cell in enumerate(second[action].cells):
         if cell not in rows:
             got = f"{shown(cell) if cell else 'an empty cell'} in {second.where(place, action)}"
-            raise ValueError(f"rewards: expected names of the actions{of_actions}, got {got}")
+            raise ValueError(f"rewards: expected names of the actions{sheet.inside}, got {got}")
     return [(rows[second[action].cells[place]], reward) for place, reward in _in_column(second, value)]
 
 

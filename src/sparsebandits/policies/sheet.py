@@ -6,6 +6,7 @@ where: the line of a CSV file, the row of a Parquet file (from 1) or of a DataFr
 """
 
 import csv
+import io
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ class Sheet:
     """Columns of equal length, and where they came from."""
 
     argument: str  # that errors are about
-    source: str  # " of offers.csv", or nothing for a DataFrame
+    source: str  # the path of a file; empty for a DataFrame
     columns: tuple[Column, ...]
     rows: Sequence[int]  # what errors call the rows,
     row_word: str  # and whether those are lines or rows
@@ -49,6 +50,11 @@ class Sheet:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def inside(self) -> str:
+        """The file, as the end of a message."""
+        return f" in {self.source}" if self.source else ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,11 +67,12 @@ class Sheet:
                 return column
         listed = ", ".join(map(repr, self.names))
         listed = listed if len(listed) <= MOST_SHOWN else f"{listed[:MOST_SHOWN]}..."
-        raise ValueError(f"{self.argument}: expected a column {name!r}, got {listed}{self.source}")
+        raise ValueError(f"{self.argument}: expected a column {name!r}, got {listed}{self.inside}")
 
     def where(self, row: int, column: str) -> str:
         """Return the place of a cell, for a message."""
-        return f"{self.row_word} {self.rows[row]}, column {shown(column)}{self.source}"
+        of = f" of {self.source}" if self.source else ""
+        return f"{self.row_word} {self.rows[row]}, column {shown(column)}{of}"
 
     def name_column(self, besides: Collection[str] = ()) -> str | None:
         """Return the column that names the rows: the first without a name of its own, or the first of text.
@@ -82,10 +89,10 @@ class Sheet:
     def refuse_empty(self) -> None:
         """Require at least one row and one column."""
         if not self.columns:
-            raise ValueError(f"{self.argument}: expected at least one column, got none{self.source}")
+            raise ValueError(f"{self.argument}: expected at least one column, got none{self.inside}")
         if not len(self):
             what = "one line an action after the column names" if self.row_word == "line" else "one row an action"
-            raise ValueError(f"{self.argument}: expected {what}, got none{self.source}")
+            raise ValueError(f"{self.argument}: expected {what}, got none{self.inside}")
 
     def numbers(self, name: str, largest: float = LARGEST, empty: bool = False) -> FloatArray:
         """Return a column of finite numbers, NaN in empty cells if those are allowed."""
@@ -111,7 +118,7 @@ class Sheet:
             got = shown(cell) if column.kind == "text" else column.kind
             hint = "; numbers are written with a decimal point" if is_number(cell.replace(",", ".")) else ""
             where = self.where(row, column.name)
-            raise TypeError(f"{self.argument}: expected a number in every cell, got {got} in {where}{hint}")
+            raise ValueError(f"{self.argument}: expected a number in every cell, got {got} in {where}{hint}")
 
     def matrix(self, names: Sequence[str], largest: float = LARGEST) -> FloatArray:
         """Return columns of finite numbers side by side, ``(rows, columns)``."""
@@ -155,9 +162,12 @@ def read_sheet(argument: str, path: str | os.PathLike[str]) -> Sheet:
 def _from_csv(argument: str, path: str | os.PathLike[str]) -> Sheet:
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            lines = [(reader.line_num, row) for row in reader if row]
-    except UnicodeDecodeError:
+            text = file.read()
+        if "\0" in text:
+            raise UnicodeError
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        lines = [(reader.line_num, row) for row in reader if row]
+    except UnicodeError:
         raise ValueError(f"{argument}: expected UTF-8 text or Parquet, got something else in {path}") from None
     except csv.Error as error:
         raise ValueError(f"{argument}: expected CSV, got something else in {path}: {error}") from None
@@ -176,7 +186,7 @@ def _from_csv(argument: str, path: str | os.PathLike[str]) -> Sheet:
             expected = f"{len(names)} cells, one a column"
             raise ValueError(f"{argument}: expected {expected}, got {len(row)} in line {line} of {path}")
     columns = tuple(_parsed(name, [row[j].strip() for _, row in rows]) for j, name in enumerate(names))
-    return Sheet(argument, f" of {path}", columns, [line for line, _ in rows], "line")
+    return Sheet(argument, str(path), columns, [line for line, _ in rows], "line")
 
 
 def _parsed(name: str, cells: list[str]) -> Column:
@@ -215,7 +225,7 @@ def _from_parquet(argument: str, path: str | os.PathLike[str]) -> Sheet:
     index = columns.pop(PANDAS_INDEX, None)
     ordered = {**({} if index is None else {PANDAS_INDEX: index}), **columns}  # pandas writes it last
     typed = tuple(column_of(name, array) for name, array in ordered.items())
-    return Sheet(argument, f" of {path}", typed, range(1, table.num_rows + 1), "row")
+    return Sheet(argument, str(path), typed, range(1, table.num_rows + 1), "row")
 
 
 def column_of(name: str, array: Any) -> Column:
