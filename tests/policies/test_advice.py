@@ -55,7 +55,7 @@ def test_contrasts_are_an_intercept_with_a_flat_prior() -> None:
 
 
 def test_what_is_learnt() -> None:
-    """Planted: without the intercept f0 is not found, and with s in place of s² the expected reward is off."""
+    """Planted: no intercept, features at their level: what is expected is off by many deviations."""
     frame = table(30, 6)
     rewards = past(frame, 40)
     advice = sb.decide(frame, rewards, n_draws=2000, seed=0)
@@ -82,7 +82,7 @@ def test_what_is_learnt() -> None:
 
 @every_policy
 def test_units_and_level_of_rewards_and_features_do_not_matter(policy: str) -> None:
-    """Planted: a noise prior that does not follow the rewards, or features left at their level."""
+    """Planted: a noise prior that does not follow the rewards, s in place of s², features left at their level."""
     frame = table(20)
     rewards = past(frame, 15)
     options: dict[str, Any] = {"policy": policy, "seed": 3, "n_draws": 1000, "batch": 3}
@@ -122,7 +122,8 @@ def test_a_batch_of_lin_ucb_against_its_definition() -> None:
     x, y = frame.to_numpy(), rewards["reward"].to_numpy()
     tried = [frame.index.get_loc(name) for name in rewards["action"]]
     prior = y.var() / (4 * x.var(axis=0))
-    mean, expected = np.zeros(4), []
+    mean = np.zeros(4)
+    expected: list[str] = []
     for _ in range(5):
         seen = x[tried]
         apart = seen - seen.mean(axis=0)
@@ -180,8 +181,8 @@ def test_every_form_of_table_and_of_rewards_says_the_same(tmp_path: Path) -> Non
     mapping = {"a0": [500.0, 501.0], "a2": 510.0, "a4": np.float64(495.5), "a7": np.array([505])}
     assert chosen(sb.decide(frame, mapping, **options)) == [one["action"] for one in expected["next"]]
     given = named.rename(columns={"reward_1": "x1", "Reward 2": "x2"}).assign(note="as text")
-    answer = sb.decide(given, name="offer", reward_columns=["x?"], ignore=["no*"], **options)
-    assert answer.to_dict()["next"] == expected["next"]
+    told = sb.decide(given, name="offer", reward_columns=["x?"], ignore=["no*"], **options)
+    assert told.to_dict()["next"] == expected["next"]
 
 
 def test_rows_without_names_have_numbers(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 import sparsebandits as sb
 from sparsebandits.policies.actions import ActionSet
 
-COLUMNS = {"price": [1.0, 2.5, -1.0], "size": [3, -4, 0], "sale": [True, False, True]}
+COLUMNS: dict[str, list[Any]] = {"price": [1.0, 2.5, -1.0], "size": [3, -4, 0], "sale": [True, False, True]}
 NUMBERS = np.array([[1.0, 3.0, 1.0], [2.5, -4.0, 0.0], [-1.0, 0.0, 1.0]])
 
 
