@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks import decisions, regret
 from benchmarks.competitors import OURS
+from benchmarks.page import BLOCK, PAGE, filled
 from benchmarks.regret import ENTRIES
 from benchmarks.section import Figures, target
 
@@ -102,3 +103,15 @@ def test_hypercube() -> None:
 def test_defaults() -> None:
     page = run("benchmarks.defaults", "--trials", "2", "--horizon", "5", "--dimensions", "10")
     assert "LinUCB confidence radius" in page
+
+
+def test_the_page_is_what_the_stored_figures_say() -> None:
+    """Every section of ``make bench`` has a block, and each block is what its figures give."""
+    text = PAGE.read_text()
+    sections = re.search(r"^SECTIONS \?= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert sections is not None
+    assert sorted(BLOCK.findall(text)) == sorted(sections.group(1).split())
+    assert filled(text) == text
+    some = re.search(r"\d\.\d\d", text)
+    assert some is not None
+    assert filled(text.replace(some.group(), "9.99", 1)) == text, "a figure changed by hand is put right"
