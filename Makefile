@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench lock format clean
+.PHONY: demo test docs wheel-check bench lock format clean
 
 demo: .venv/demo.installed
 	$(BIN)/sparsebandits demo
@@ -17,6 +17,16 @@ test: .venv/test.installed
 format: .venv/test.installed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# The site, in docs/_build/html.
+docs: .venv/test.installed
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+# Build the wheel and the sdist into dist, and try the wheel in a clean environment of each Python from 3.11 on.
+wheel-check: .venv/test.installed
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/python .ci/wheel_check.py dist/*.whl
 
 # Peers are installed into environments of their own. Each section writes benchmarks/results/NAME.json and takes some
 # minutes (make bench SECTIONS=limits for one of them); the guard comes last and fails if a kernel has become slower.
@@ -59,4 +69,4 @@ lock: .venv/test.installed
 	$(COMPILE) -o requirements/nuts.lock pyproject.toml requirements/build.in requirements/nuts.in
 
 clean:
-	rm -rf .venv .bench .nuts out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .bench .nuts out build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -30,6 +30,8 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autosummary_generate = False  # the tables link to pages of ours
 napoleon_use_ivar = True
+napoleon_attr_annotations = False
+maximum_signature_line_length = 88
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|os|collections|typing|sklearn)\b.*|array|Target"),

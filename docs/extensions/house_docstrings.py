@@ -12,8 +12,11 @@ from typing import Any
 
 KINDS = ("class", "exception", "data")
 LISTS = ("Parameters", "Attributes")
-ITEM = re.compile(r"(\w+) : (.*)")
+ITEM = re.compile(r"(\w+(?:, \w+)*) : (.*)")
 ARRAYS = re.compile(r"~?(?:numpy\.)?ndarray\[(?:[^][]|\[[^][]*\])*\]")
+JOINED = ",\u200b"
+"""Between names that share a text: no space, before which Sphinx would look for a type."""
+
 MARKS = re.compile(r"\|(?=⟨)|(?<=⟩)\||(?<={)\*")
 """Bars of absolute values and stars of Ψ_{*,λ}, which reStructuredText would take for markup."""
 
@@ -34,7 +37,7 @@ def headed(lines: list[str]) -> list[str]:
         elif inside and line and not line[0].isspace() and item is None and set(line) != {"-"}:
             answer += ["Examples", "--------"] if line.startswith(">>>") else ["Notes", "-----"]
             inside = False
-        answer += [item[1], f"    {item[2]}"] if inside and item else [line]
+        answer += [item[1].replace(", ", JOINED), f"    {item[2]}"] if inside and item else [line]
     return answer
 
 
