@@ -25,8 +25,9 @@ docs: .venv/test.installed
 
 # Build the wheel and the sdist into dist, and try the wheel in a clean environment of each Python from 3.11 on.
 wheel-check: .venv/test.installed
+	rm -rf dist
 	$(BIN)/python -m build --no-isolation
-	$(BIN)/python .ci/wheel_check.py dist/*.whl
+	$(BIN)/python tests/wheel_check.py dist/*.whl
 
 # Peers are installed into environments of their own. Each section writes benchmarks/results/NAME.json and takes some
 # minutes (make bench SECTIONS=limits for one of them); the guard comes last and fails if a kernel has become slower.
