@@ -3,10 +3,13 @@
 A table lists each entry, one of its arguments, and a strategy of values that are wrong for it.
 """
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +36,9 @@ bad_weight = st.one_of(bad_number, st.floats(max_value=-0.001)).filter(lambda va
 bad_length = st.one_of(st.integers(max_value=-1), st.floats(), st.text(max_size=3), st.none(), st.booleans())
 bad_count = st.one_of(st.integers(max_value=0), st.floats(), st.text(max_size=3), st.none(), st.booleans())
 bad_index = st.one_of(st.integers(max_value=-1), st.floats(), st.text(max_size=3), st.booleans())
+not_positive = st.sampled_from([0.0, -1.0, np.nan, "two"])
+not_a_path = st.sampled_from([None, 7, b"policy", object()])
+text_column = pd.DataFrame({"size": [1.0, 2.0], "colour": ["red", "blue"]})
 
 
 @st.composite
@@ -269,6 +275,23 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
         bad_variance,
     ),
     ("HypercubeElimination", lambda v: sb.HypercubeElimination(3, horizon=9, seed=v), "seed", bad_index),
+    (
+        "ConfidenceRadius",
+        lambda v: sb.LinUCB(np.eye(2), width=v),
+        "width",
+        st.sampled_from(["auto", sb.ConfidenceRadius]),
+    ),
+    ("unseen_features", lambda v: sb.theory.unseen_features(v), "actions", st.just(text_column)),
+    ("exploratory_design", lambda v: sb.theory.exploratory_design(v), "actions", st.just(text_column)),
+    ("entropy", lambda v: sb.theory.entropy(v, 4, 2, None), "horizon", not_positive),
+    ("entropy", lambda v: sb.theory.entropy(9, 4, 2, None, v), "noise_variance", not_positive),
+    ("entropy_as_printed", lambda v: sb.theory.entropy_as_printed(9, v, 2, None), "dimension", not_positive),
+    ("ratios", lambda v: sb.theory.ratios(4, 2, v), "c_min", not_positive),
+    ("ratios_as_printed", lambda v: sb.theory.ratios_as_printed(4, v, 1.0), "sparsity", not_positive),
+    ("regret_bounds_over", lambda v: sb.theory.regret_bounds_over(v), "bounds", not_a_number),
+    ("maker", lambda v: sb.maker(v), "policy", st.one_of(not_a_number, st.just(sb.LinTS(np.eye(2))))),
+    ("maker", lambda v: sb.maker(sb.LinTS, **{v: 1.0}), "settings", st.sampled_from(["widht", "n_draws"])),
+    ("simulate", lambda v: sb.simulate(lambda problem: v, instance, 3), "make_policy", not_a_number),
     ("simulate", lambda v: sb.simulate(v, instance, 3), "make_policy", not_a_number),
     ("simulate", lambda v: sb.simulate(maker, v, 3), "instance", not_a_number),
     ("simulate", lambda v: sb.simulate(maker, instance, v), "horizon", bad_count),
@@ -294,6 +317,23 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
     ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, v, 3), "horizon", bad_count),
     ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, 3, v), "trials", bad_count),
     ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, 3, 3, v), "seed", bad_index),
+    (
+        "Experiment",
+        lambda v: sb.Experiment(v, {"a": maker}, 3, 3),
+        "environment",
+        st.one_of(not_a_number, st.just(sb.GaussianActions)),
+    ),
+    ("Experiment", lambda v: sb.Experiment(environment, v, 3, 3), "policies", st.sampled_from([[], {}, {1: maker}])),
+    (
+        "Experiment.run",
+        lambda v: sb.Experiment(environment, {"a": maker}, 3, 3).run(progress=v),
+        "progress",
+        not_a_number.filter(lambda v: v is not None),
+    ),
+    ("Result", lambda v: sb.Result({"a": v}, {}), r"regret\['a'\]", st.sampled_from([[[1.0]], np.ones(3)])),
+    ("Result.load", lambda v: sb.Result.load(v), "path", not_a_path),
+    ("Policy.save", lambda v: sb.LinTS(np.eye(2)).save(v), "path", not_a_path),
+    ("load", lambda v: sb.load(v), "path", not_a_path),
     (
         "Experiment.run",
         lambda v: sb.Experiment(environment, {"a": maker}, 3, 3).run(workers=v),
@@ -414,3 +454,54 @@ def test_posterior_updates_refuse_and_change_nothing(x: object, y: float) -> Non
     np.testing.assert_array_equal(posterior.mean(), mean)
     np.testing.assert_array_equal(posterior.covariance(), covariance)
     assert posterior.evidence.count == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"price": [1.0]}, "actions: expected an array of numbers, got {'price': [1.0]}"),
+        (instance, "actions: expected an array of numbers, got Instance(5 actions"),
+        ([1.0, 2.0], "actions: expected 2 dimensions, got shape (2,)"),
+    ],
+    ids=["dict", "instance", "one row"],
+)
+def test_what_came_instead_of_actions_is_shown(wrong: object, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}"):
+        sb.LinTS(wrong)
+
+
+@pytest.mark.parametrize("seed", [np.random.default_rng(0), "0", 1.5])
+def test_a_seed_of_another_kind_is_told_what_kinds_there_are(seed: Any) -> None:
+    with pytest.raises(TypeError, match=r"^seed: expected a whole number, a SeedSequence or None, got"):
+        sb.LinTS(np.eye(2), seed=seed)
+
+
+def test_decisions_that_there_are_none_of() -> None:
+    policy = sb.LinTS(np.eye(2), seed=0)
+    with pytest.raises(
+        ValueError, match=r"^decision: expected one of this policy's decisions, of which there are none"
+    ):
+        policy.tell(0, 1.0)
+    with pytest.raises(TypeError, match=r"^decision: expected a decision or its id, got \[Decision"):
+        policy.explain([policy.ask()])  # type: ignore[arg-type]
+
+
+def test_files_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    result = sb.Experiment(environment, {"a": maker}, 3, 2).run()
+    policy = sb.LinTS(np.eye(2))
+    with pytest.raises(OSError, match=r"^path: expected an existing directory, got .*/file$"):
+        policy.save(tmp_path / "file" / "below")
+    with pytest.raises(OSError, match=r"^path: expected a file or a new name, got an empty name"):
+        policy.save("")
+    with pytest.raises(ValueError, match=r"^path: expected a name that ends in \.png, \.svg or \.pdf, got"):
+        result.plot(tmp_path / "regret.jpgg")
+    with pytest.raises(TypeError, match=r"^path: expected the name of a file, got None"):
+        result.plot(None)  # type: ignore[arg-type]
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_misspelt_name_is_told_the_right_one() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'SparseIds'; did you mean 'SparseIDS'\?"):
+        sb.SparseIds  # noqa: B018

@@ -12,7 +12,6 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util.logging import getLogger
 
-
 UNBRACED = re.compile(r"\\[tdc]?frac\s*[^{\s]")
 
 

@@ -133,7 +133,11 @@ def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f"sparsebandits.{name}")
     if name not in _HOME:
-        raise AttributeError(f"module 'sparsebandits' has no attribute {name!r}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(name.lower(), {known.lower(): known for known in __all__}, n=1)
+        hint = "".join(f"; did you mean {known!r}?" for known in __all__ if known.lower() in near)
+        raise AttributeError(f"module 'sparsebandits' has no attribute {name!r}{hint}")
     value = getattr(import_module(f"sparsebandits.{_HOME[name]}"), name)
     globals()[name] = value
     return value

@@ -106,10 +106,10 @@ def check_array(name: str, value: object, ndim: int | None = None, largest: floa
         except OverflowError:
             raise ValueError(f"{name}: expected numbers of magnitude at most {LARGEST:g}, got larger ones") from None
         except (TypeError, ValueError):
-            kind = KINDS.get(raw.dtype.kind, str(raw.dtype))
+            kind = KINDS.get(raw.dtype.kind, str(raw.dtype)) if raw.ndim else shown(value)
             raise TypeError(f"{name}: expected an array of numbers, got {kind}") from None
     if ndim is not None and raw.ndim != ndim:
-        raise ValueError(f"{name}: expected {ndim} dimension(s), got shape {raw.shape}")
+        raise ValueError(f"{name}: expected {ndim} dimension{'s' * (ndim > 1)}, got shape {raw.shape}")
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(raw, dtype=np.float64).reshape(raw.shape)
     # min and max see NaN and infinity too, and allocate nothing

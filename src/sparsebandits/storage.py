@@ -27,22 +27,29 @@ class SaveFileError(ValueError):
     """A save file is missing, truncated, damaged, or not ours."""
 
 
+def check_path(path: object) -> None:
+    """Require the name of a file."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path: expected the name of a file, got {shown(path)}")
+
+
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write the whole file or leave what was there: a reader never sees half of it, not even after a crash.
 
     A link is followed, and the file keeps its permissions. What is no file (a device, a directory) is refused. A
     process that is killed while it writes may leave a file ``.….tmp`` behind, which nobody reads.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path: expected the name of a file, got {shown(path)}")
+    check_path(path)
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        raise OSError(f"path: expected a file or a new name, got {path}")
+        raise OSError(f"path: expected a file or a new name, got {str(path) or 'an empty name'}")
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    except FileNotFoundError:
-        raise FileNotFoundError(f"path: expected an existing directory, got {target.parent}") from None
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise type(error)(f"path: expected an existing directory, got {target.parent}") from None
+    except OSError as error:
+        raise type(error)(f"path: cannot write to {path}: {error.strerror}") from error
     try:
         with os.fdopen(handle, "wb") as file:
             if target.exists():
@@ -109,6 +116,7 @@ def pack(kind: str, version: int, state: Mapping[str, Any]) -> bytes:
 
 def unpack(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any]:
     """Return the state in the file at ``path``; raise :class:`SaveFileError` if it is not a whole one of ours."""
+    check_path(path)
     try:
         with zipfile.ZipFile(path) as file:
             header = json.loads(file.read(HEADER))

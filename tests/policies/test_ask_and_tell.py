@@ -146,7 +146,7 @@ def test_changing_action_sets(make: Maker) -> None:
     for bad, message in (
         (some_actions(dimension=2), r"actions: expected 3 columns, one a feature, got shape \(6, 2\)"),
         (np.empty((0, 3)), r"actions: expected at least one row"),
-        ([1.0, 2.0, 3.0], r"actions: expected 2 dimension\(s\), got shape \(3,\)"),
+        ([1.0, 2.0, 3.0], r"actions: expected 2 dimensions, got shape \(3,\)"),
         ([[1.0, np.inf, 0.0]], r"actions: expected finite numbers .* got inf at position \(0, 1\)"),
         ([["a", "b", "c"]], "actions: expected an array of numbers, got strings"),
         ([[1.0, 2.0, 3.0], [1.0]], "actions: expected rows of equal length"),

@@ -16,6 +16,7 @@ from sparsebandits.experiments.growth import growing, growth_exponent
 from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.pairing import paired, sign_test
 from sparsebandits.experiments.pulls import group_pulls
+from sparsebandits.storage import check_path
 from sparsebandits.tables import Cell, Table
 
 PathLike = str | os.PathLike[str]
@@ -63,6 +64,8 @@ class Result:
         if not self.regret:
             raise ValueError(f"regret: expected the curves of at least one policy, got {shown(self.regret)}")
         for name, curves in self.regret.items():
+            if not isinstance(curves, np.ndarray):
+                raise TypeError(f"regret[{name!r}]: expected an array (trials, rounds), got {shown(curves)}")
             if curves.ndim != 2 or 0 in curves.shape:
                 raise ValueError(f"regret[{name!r}]: expected shape (trials, rounds), got {curves.shape}")
         columns = {curves.shape[1] for curves in self.regret.values()}
@@ -94,6 +97,7 @@ class Result:
         """
         from sparsebandits.experiments import archive, store  # which need this module
 
+        check_path(path)
         if not os.path.exists(path):
             raise FileNotFoundError(f"path: expected a file or a directory of results, got none at {path}")
         return archive.read(path) if os.path.isfile(path) else store.load(path)

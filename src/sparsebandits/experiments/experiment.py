@@ -89,11 +89,13 @@ class Experiment:
             check_count("points", self.points)
         if not isinstance(self.record, bool):
             raise TypeError(f"record: expected True or False, got {shown(self.record)}")
-        if not hasattr(self.environment, "sample"):
+        if not hasattr(self.environment, "sample") or isinstance(self.environment, type):
             raise TypeError(f"environment: expected one with sample(seed), got {shown(self.environment)}")
         if not isinstance(self.policies, Mapping) or not self.policies:
             raise ValueError(f"policies: expected at least one policy by name, in a dict, got {shown(self.policies)}")
         for name, make_policy in self.policies.items():
+            if not isinstance(name, str):
+                raise TypeError(f"policies: expected text for names, got {shown(name)}")
             check_maker(f"policies[{name!r}]", make_policy)
 
     def run(
@@ -122,6 +124,8 @@ class Experiment:
             if the directory cannot be written to, or a worker process was killed; finished trials are kept
         """
         check_count("workers", workers)
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress: expected a function of the trials done and in all, got {shown(progress)}")
         if directory is None:
             return _in_memory(self, self._finished(None, set(), workers, progress, scheduler))
         policies = {name: describe(f"policies[{name!r}]", made) for name, made in self.policies.items()}

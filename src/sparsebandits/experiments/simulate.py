@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
+from inspect import Parameter, signature
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -43,6 +43,13 @@ def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
     >>> from sparsebandits import LinUCB
     >>> make_policy = maker(LinUCB, width=1.5)
     """
+    if not callable(policy):
+        raise TypeError(f"policy: expected a policy class, or a function that makes one, got {shown(policy)}")
+    taken = signature(policy).parameters
+    unknown = [name for name in settings if name not in taken]
+    if unknown and not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
+        name = getattr(policy, "__name__", shown(policy))
+        raise TypeError(f"settings: expected those that {name} takes ({', '.join(taken)}), got {unknown[0]!r}")
     return partial(_make, policy, settings)
 
 
@@ -114,6 +121,8 @@ def simulate(
     make_policy = check_maker("make_policy", make_policy)
     rounds = check_count("horizon", horizon)
     policy = make_policy(Problem(instance.actions, instance.noise_variance, rounds, child(seed, POLICY_STREAM)))
+    if not hasattr(policy, "ask"):
+        raise TypeError(f"make_policy: expected a function that returns a policy, got {shown(policy)} from it")
     noise = IndexedNormals(child(seed, NOISE_STREAM))
     deviation = float(np.sqrt(instance.noise_variance))
     actions = np.empty(rounds, dtype=np.intp)

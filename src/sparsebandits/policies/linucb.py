@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_between, check_number, check_positive
+from sparsebandits.checks import FloatArray, check_between, check_number, check_positive, shown
 from sparsebandits.policies.action_variances import ActionVariances
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
@@ -55,6 +55,8 @@ def check_width(width: object) -> Width:
     """Require a number of at least zero or a :class:`ConfidenceRadius`."""
     if isinstance(width, ConfidenceRadius):
         return width
+    if isinstance(width, str | type):
+        raise TypeError(f"width: expected a number or a ConfidenceRadius, got {shown(width)}")
     number = check_number("width", width)
     if number < 0:
         raise ValueError(f"width: expected a number of at least zero, got {number!r}")

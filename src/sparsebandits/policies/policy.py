@@ -193,9 +193,12 @@ class Policy:
         self._pending = {int(number): _restored_decision(saved) for number, saved in state["pending"].items()}
 
     def _known_id(self, decision: Told) -> int:
+        if not isinstance(decision, Decision | int | np.integer):
+            raise TypeError(f"decision: expected a decision or its id, got {shown(decision)}")
         number = decision.id if isinstance(decision, Decision) else check_count("decision", decision, least=0)
         if number >= self._asked:
-            raise ValueError(f"decision: expected one of this policy's {self._asked} decisions, got id {number}")
+            known = f"{self._asked} decisions" if self._asked else "decisions, of which there are none yet"
+            raise ValueError(f"decision: expected one of this policy's {known}, got id {number}")
         return number
 
     def _new_reward(self, decision: Told, reward: object) -> tuple[int, float] | None:

@@ -52,6 +52,13 @@ GRID = 200
 """Places at which a function of λ is tried before the best one is refined."""
 
 
+def _check_positive(**values: float | None) -> None:
+    """Require positive numbers; they may be larger than those that data have."""
+    for name, value in values.items():
+        if value is not None and (isinstance(value, str | bytes) or not value > 0.0):
+            raise ValueError(f"{name}: expected a positive number, got {shown(value)}")
+
+
 def entropy_as_printed(
     horizon: float, dimension: float, sparsity: float, n_actions: int | None, constant: float = COVERING_CONSTANT
 ) -> float:
@@ -60,6 +67,7 @@ def entropy_as_printed(
     >>> round(entropy_as_printed(1000, 100, 10, n_actions=200), 4), round(math.log(200), 4)
     (5.2983, 5.2983)
     """
+    _check_positive(horizon=horizon, dimension=dimension, sparsity=sparsity, n_actions=n_actions, constant=constant)
     metric = 2.0 * sparsity * (math.log(constant * dimension / sparsity) + 0.5 * math.log(horizon))
     return metric if n_actions is None else min(math.log(n_actions), metric)
 
@@ -77,6 +85,8 @@ def entropy(
     >>> round(entropy(1000, 100, 10, None), 1), round(entropy_as_printed(1000, 100, 10, None), 1)
     (83.6, 157.1)
     """
+    _check_positive(horizon=horizon, dimension=dimension, sparsity=sparsity, n_actions=n_actions, constant=constant)
+    _check_positive(noise_variance=noise_variance)
     square = min(1.0, noise_variance / horizon)  # ε²
     net = math.log(constant * dimension / sparsity) - 0.5 * math.log(square)
     metric = sparsity * (net + 0.5 * horizon * square / noise_variance)
@@ -92,6 +102,7 @@ class Ratios(NamedTuple):
 
 def ratios_as_printed(dimension: float, sparsity: float, c_min: float | None) -> Ratios:
     """Return d/2 and s² / (4 C_min)."""
+    _check_positive(dimension=dimension, sparsity=sparsity, c_min=c_min)
     return Ratios(0.5 * dimension, None if c_min is None else 0.25 * sparsity * sparsity / c_min)
 
 
@@ -108,6 +119,7 @@ def ratios(
     >>> ratios(100, 10, c_min=1.0)
     Ratios(second=400.0, third=5400.0)
     """
+    _check_positive(dimension=dimension, sparsity=sparsity, c_min=c_min, noise_variance=noise_variance, bound=bound)
     kappa = bound * bound + noise_variance
     if c_min is None:
         return Ratios(2.0 * kappa * dimension, None)

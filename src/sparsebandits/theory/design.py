@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr, solve_triangular
 from threadpoolctl import threadpool_limits
 
-from sparsebandits.checks import FloatArray, check_choice, check_matrix, frozen
+from sparsebandits.checks import FloatArray, check_choice, check_columns, check_matrix, frozen
 
 SOLVERS = ("barrier", "clarabel", "scs")
 
@@ -117,7 +117,7 @@ def exploratory_design(actions: object, solver: str = "barrier") -> Design:
     >>> cube.c_min, cube.gap, cube.exploratory
     (1.0, 0.0, True)
     """
-    features = check_matrix("actions", actions)
+    features = check_matrix("actions", check_columns("actions", actions)[0])
     check_choice("solver", solver, SOLVERS)
     digest = hashlib.sha256(repr(features.shape).encode() + features.tobytes()).digest()
     if (digest, solver) not in _designs:

@@ -259,6 +259,8 @@ def regret_bounds_over(bounds: RegretBounds, points: int = 200) -> list[RegretBo
     >>> [one.problem.horizon for one in over]
     [1, 32, 1000]
     """
+    if not isinstance(bounds, RegretBounds):
+        raise TypeError(f"bounds: expected what regret_bound returns, got {shown(bounds)}")
     problem = bounds.problem
     last = 10.0 * max(problem.horizon, min(bounds.regime.crossover or 1.0, 1e9))
     horizons = dict.fromkeys(round(last ** (i / (points - 1))) for i in range(points))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from sparsebandits.checks import FloatArray, IntArray, check_matrix, frozen
+from sparsebandits.checks import FloatArray, IntArray, check_columns, check_matrix, frozen
 from sparsebandits.theory.design import exploratory_design
 
 NEGLIGIBLE = 3e-6
@@ -47,7 +47,7 @@ def unseen_features(actions: object) -> tuple[Unseen, ...]:
     ...  for one in unseen_features([[1.0, 0.0, 2.0], [0.0, 0.0, 4.0], [3.0, 0.0, 1.0], [0.0, 0.0, 1.0]])]
     [(1, [], [])]
     """
-    features = check_matrix("actions", actions)
+    features = check_matrix("actions", check_columns("actions", actions)[0])
     rank, dimension = exploratory_design(features).rank, features.shape[1]
     if rank == dimension:
         return ()

@@ -22,6 +22,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 
+from sparsebandits.checks import shown
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 PALE = "#B5DAF0"
 """Of areas, so that lines of any colour stand out on them."""
@@ -140,7 +142,12 @@ def write(figure: Figure, target: Target) -> None:
         ".pdf": {"CreationDate": None},
     }
     if not isinstance(target, str | os.PathLike):
+        if not hasattr(target, "write"):
+            raise TypeError(f"path: expected the name of a file, got {shown(target)}")
         figure.savefig(target, format="svg", metadata=undated[".svg"])
         return
+    known = figure.canvas.get_supported_filetypes()
+    if Path(target).suffix.lower().removeprefix(".") not in ("", *known):
+        raise ValueError(f"path: expected a name that ends in .png, .svg or .pdf, got {target}")
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(target, metadata=undated.get(Path(target).suffix.lower()))
