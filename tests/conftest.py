@@ -12,7 +12,8 @@ from hypothesis import settings
 
 POSTERIORS = Path(__file__).parents[1] / "src" / "sparsebandits" / "posteriors"
 KERNELS = b"".join(path.read_bytes() for path in sorted(POSTERIORS.glob("*.py")))
-os.environ["NUMBA_CACHE_DIR"] = f".numba_cache/{hashlib.sha256(KERNELS).hexdigest()[:16]}"
+CACHE = Path(__file__).parents[1] / ".numba_cache" / hashlib.sha256(KERNELS).hexdigest()[:16]
+os.environ["NUMBA_CACHE_DIR"] = str(CACHE)  # the same for tests that change the directory
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("repeatable")

@@ -18,8 +18,8 @@ def test_the_site_builds_and_holds_everything(tmp_path: Path) -> None:
     One test, since a build takes a dozen seconds.
     """
     site = tmp_path / "html"
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", DOCS, site]
-    built = subprocess.run([*command, "-d", tmp_path / "doctrees"], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", str(DOCS), str(site)]
+    built = subprocess.run([*command, "-d", str(tmp_path / "doctrees")], capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
 
     index = (site / "index.html").read_text()
