@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import sparsebandits as sb
 
 ROOT = Path(__file__).parents[1]
@@ -34,6 +36,15 @@ def test_the_site_builds_and_holds_everything(tmp_path: Path) -> None:
     assert "<math" in (site / "mathematics.html").read_text()
     for page in site.rglob("*.html"):  # nothing is fetched from elsewhere, formulas are drawn by the browser
         assert re.search(r'<(script|link|img)[^>]+(src|href)="https?:', page.read_text()) is None
+
+
+@pytest.mark.parametrize("extension", sorted((DOCS / "extensions").glob("*.py")), ids=lambda path: path.stem)
+def test_examples_of_the_extensions(extension: Path) -> None:
+    """Pytest looks for examples in src and tests alone."""
+    done = subprocess.run(
+        [sys.executable, "-m", "doctest", str(extension)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def measured() -> Iterator[tuple[str, Path, str]]:
