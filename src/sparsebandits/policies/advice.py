@@ -104,7 +104,7 @@ class Advice:
     """A row a feature, in the units of the table, those first that are most likely to matter."""
     notes: tuple[str, ...]
     about: Mapping[str, Any]
-    """What it was made from: policy, seed, numbers of actions, features and past rewards, and so on."""
+    """What it was made from, such as the policy, the seed, and numbers of actions, features and past rewards."""
 
     def __str__(self) -> str:
         return self.report()
