@@ -1,0 +1,1 @@
+"""Worked examples on real data; docs/real_data.md shows what they find."""
