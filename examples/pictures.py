@@ -1,4 +1,4 @@
-"""The pictures of docs/real_data.md and of the notebook, in the style of all figures of the package."""
+"""The pictures of docs/md and of the notebook, in the style of all figures of the package."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,13 +10,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from PIL import Image
 
-from examples import real_data
 from examples.pools import POOLS, TOP, Pool
-from sparsebandits.checks import FloatArray
+from examples.record import found_curves
+from examples.tables import paper_name
+from sparsebandits.checks import FloatArray, IntArray
 from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.plots.style import (
     COLOURS,
     PALE,
+    Look,
     dress,
     house_style,
     legend_below,
@@ -46,7 +48,7 @@ def searches_figure(results: Mapping[str, Mapping[str, Any]]) -> Figure:
         rounds = np.arange(1, len(pool) * 6 // 10 + 1)
         for name, searches in result["searches"].items():
             seeds = max(seeds, len(searches))
-            _line_and_band(axes, rounds, np.atleast_2d(real_data.found_after(searches, rounds)), look[name])
+            _line_and_band(axes, rounds, found_curves(searches, rounds), look[name])
         axes.set_title(f"{len(pool)} {pool.candidates}, {pool.features.shape[1]} features")
         axes.set_xlabel(f"measurements of {pool.measured}")
         axes.set_ylabel(f"of the {TOP} largest, found")
@@ -58,7 +60,7 @@ def searches_figure(results: Mapping[str, Mapping[str, Any]]) -> Figure:
     return figure
 
 
-def _line_and_band(axes: Axes, rounds: FloatArray, found: FloatArray, look: Any) -> None:
+def _line_and_band(axes: Axes, rounds: IntArray, found: FloatArray, look: Look) -> None:
     axes.plot(
         rounds,
         found.mean(axis=0),
@@ -79,7 +81,7 @@ def inclusion_figure(result: Mapping[str, Any], pool: Pool) -> Figure:
     inclusion = np.array(result["selection"]["inclusion"])
     order = np.argsort(-inclusion, kind="stable")[:SHOWN]
     kept = np.isin(order, result["selection"]["Lasso by cross-validation"])
-    names = [real_data.paper_name(pool.feature_names[j]) for j in order]
+    names = [paper_name(pool.feature_names[j]) for j in order]
     places = np.arange(len(order))
     figure = new_figure(7.2, 3.6)
     axes = figure.add_subplot()

@@ -69,7 +69,7 @@ def diabetes() -> Pool:
 
 
 def wine() -> Pool:
-    """Return 178 wines: 90 features of twelve chemical measurements, and the thirteenth, how much proline is in them."""
+    """Return 178 wines: 90 features of twelve chemical measurements, and the thirteenth, their proline."""
     data = load_wine()
     measured = data.feature_names.index("proline")
     others = [name for name in data.feature_names if name != "proline"]

@@ -7,6 +7,7 @@ for every policy under the same seed, and ends when the ten best have been found
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import BayesianRidge
@@ -74,7 +75,7 @@ def by_policy(make: Callable[[FloatArray, int], sb.Policy]) -> Searcher:
 def searchers(pool: Pool, n_draws: int) -> dict[str, Searcher]:
     """Return who searches, by name: policies told nothing, two told the best settings in hindsight, and two lists."""
     known = Hindsight.of(pool)
-    told = {"prior": sb.GaussianPrior(known.prior_variance), "noise_variance": known.noise_variance}
+    told: dict[str, Any] = {"prior": sb.GaussianPrior(known.prior_variance), "noise_variance": known.noise_variance}
     return {
         "sparse IDS": by_policy(lambda features, seed: sb.SparseIDS(features, n_draws=n_draws, seed=seed)),
         "sparse TS": by_policy(lambda features, seed: sb.SparseTS(features, n_draws=n_draws, seed=seed)),
