@@ -55,7 +55,10 @@ def searches_figure(results: Mapping[str, Mapping[str, Any]]) -> Figure:
         axes.set_ylim(0, TOP + 0.2)
         axes.set_xlim(0, rounds[-1])
         dress(axes)
-    handles = [Line2D([], [], color=look[n].colour, linestyle=look[n].dashes, marker=look[n].marker) for n in names]
+    handles = [
+        Line2D([], [], color=look[n].colour, linestyle=look[n].dashes, marker=look[n].marker, markersize=4)
+        for n in names
+    ]
     legend_below(figure, handles, names, f"mean and 95% band over {seeds} searches each", columns)
     return figure
 
@@ -67,6 +70,7 @@ def _line_and_band(axes: Axes, rounds: IntArray, found: FloatArray, look: Look) 
         color=look.colour,
         linestyle=look.dashes,
         marker=look.marker,
+        markersize=4,
         markevery=len(rounds) // 8,
         linewidth=1.4,
     )

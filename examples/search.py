@@ -30,14 +30,16 @@ def searched(policy: sb.Policy, pool: Pool, first: IntArray) -> IntArray:
     left = np.arange(len(pool))
     missing = set(pool.top.tolist())
     order: list[int] = []
-    while missing:
-        offered = first[len(order) : len(order) + 1] if len(order) < len(first) else left
+    for measured in range(len(pool)):
+        offered = first[measured : measured + 1] if measured < len(first) else left
         decision = policy.ask(actions=pool.features[offered])
         row = int(offered[decision.action])  # decision.action counts the rows that were offered
         policy.tell(decision, pool.reward[row])
         left = left[left != row]
         missing.discard(row)
         order.append(row)
+        if not missing:
+            break
     return np.array(order)
 
 
