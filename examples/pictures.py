@@ -1,7 +1,7 @@
 """The pictures of docs/md and of the notebook, in the style of all figures of the package."""
 
 from collections.abc import Mapping
-from pathlib import Path
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -25,17 +25,16 @@ from sparsebandits.experiments.plots.style import (
     legend_shape,
     looks,
     new_figure,
-    write,
 )
 
 SHOWN = 20
 """Features in the picture of inclusion probabilities."""
 
-COLOURS_OF_A_PICTURE = 64
+COLOURS_OF_AN_IMAGE = 64
 
 
 @house_style()
-def searches_figure(results: Mapping[str, Mapping[str, Any]]) -> Figure:
+def searches_image(results: Mapping[str, Mapping[str, Any]]) -> Image.Image:
     """Draw how many of the top have been found after how many measurements: a panel a pool, 95% bands over seeds."""
     names = list(dict.fromkeys(name for result in results.values() for name in result["searches"]))
     look = looks(names)
@@ -60,7 +59,7 @@ def searches_figure(results: Mapping[str, Mapping[str, Any]]) -> Figure:
         for n in names
     ]
     legend_below(figure, handles, names, f"mean and 95% band over {seeds} searches each", columns)
-    return figure
+    return image(figure)
 
 
 def _line_and_band(axes: Axes, rounds: IntArray, found: FloatArray, look: Look) -> None:
@@ -80,7 +79,7 @@ def _line_and_band(axes: Axes, rounds: IntArray, found: FloatArray, look: Look) 
 
 
 @house_style()
-def inclusion_figure(result: Mapping[str, Any], pool: Pool) -> Figure:
+def inclusion_image(result: Mapping[str, Any], pool: Pool) -> Image.Image:
     """Draw inclusion probabilities of the likeliest features; a dot marks those that the Lasso keeps."""
     inclusion = np.array(result["selection"]["inclusion"])
     order = np.argsort(-inclusion, kind="stable")[:SHOWN]
@@ -107,21 +106,12 @@ def inclusion_figure(result: Mapping[str, Any], pool: Pool) -> Figure:
     axes.set_title(f"{SHOWN} of {pool.features.shape[1]} features, after all {len(pool)} {pool.candidates}")
     dress(axes)
     axes.grid(axis="x", visible=False)
-    axes.legend(frameon=False, fontsize=8, loc="upper right", bbox_to_anchor=(1.0, 0.95))
-    return figure
+    axes.legend(frameon=False, fontsize=8, loc="upper right", bbox_to_anchor=(1.0, 0.8))
+    return image(figure)
 
 
-def draw_searches(results: Mapping[str, Mapping[str, Any]], file: Path) -> None:
-    """Write the picture of the searches."""
-    write(searches_figure(results), file)
-    _in_few_colours(file)
-
-
-def draw_inclusion(result: Mapping[str, Any], pool: Pool, file: Path) -> None:
-    """Write the picture of the inclusion probabilities."""
-    write(inclusion_figure(result, pool), file)
-    _in_few_colours(file)
-
-
-def _in_few_colours(file: Path) -> None:
-    Image.open(file).convert("RGB").quantize(COLOURS_OF_A_PICTURE).save(file, optimize=True)
+def image(figure: Figure) -> Image.Image:
+    """Return a figure as pixels of as few colours as it takes: a notebook shows it, and ``save`` writes it."""
+    content = BytesIO()
+    figure.savefig(content, format="png")
+    return Image.open(content).convert("RGB").quantize(COLOURS_OF_AN_IMAGE)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from examples.pictures import draw_inclusion, draw_searches
+from examples.pictures import inclusion_image, searches_image
 from examples.pools import POOLS, Pool
 from examples.record import DRAWS, RESULTS, Results, load, write
 from examples.search import best_rows, found_at, searchers
@@ -21,7 +21,7 @@ from examples.tables import sections
 from sparsebandits.experiments.progress import shown_progress
 
 DOCS = Path(__file__).parents[1] / "docs"
-SEEDS = 40
+SEEDS = 20
 
 
 def run(pool: Pool, seeds: int, folder: Path = RESULTS, n_draws: int = DRAWS) -> Results:
@@ -66,8 +66,9 @@ def main(arguments: list[str] | None = None) -> None:
         results = {name: run(make(), seeds) for name, make in POOLS.items()}
     except KeyboardInterrupt:
         sys.exit("stopped; the same command goes on from here")
-    draw_searches(results, DOCS / "real_data_search.png")
-    draw_inclusion(results["diabetes"], POOLS["diabetes"](), DOCS / "real_data_inclusion.png")
+    searches_image(results).save(DOCS / "real_data_search.png", optimize=True)
+    picture = inclusion_image(results["diabetes"], POOLS["diabetes"]())
+    picture.save(DOCS / "real_data_inclusion.png", optimize=True)
     for name, table in sections().items():
         print(f"<!-- {name} -->\n\n{table}\n\n<!-- end -->\n")
 

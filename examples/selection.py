@@ -35,7 +35,7 @@ def least_angle_by_cp(features: FloatArray, reward: FloatArray) -> list[int]:
 
 def cross_validated(features: FloatArray, reward: FloatArray) -> list[int]:
     """Return the features that the Lasso keeps at the penalty of least cross-validated error."""
-    return [int(j) for j in np.flatnonzero(LassoCV(cv=10).fit(features, reward).coef_)]
+    return [int(j) for j in np.flatnonzero(LassoCV(cv=10, max_iter=100_000).fit(features, reward).coef_)]
 
 
 def selection(pool: Pool, n_draws: int = 10_000) -> dict[str, Any]:

@@ -93,12 +93,8 @@ def paper_name(name: str) -> str:
     return "^".join([":".join(PAPER.get(part, part) for part in base.split(":")), *square])
 
 
-LIKELY = 0.1
-"""Least inclusion probability of features that the table shows."""
-
-
-def inclusion_table(results: Results, pool: Pool, rename: Callable[[str], str] = str) -> str:
-    """Show the features that either prior takes for likely, and what the Lasso does with each."""
+def inclusion_table(results: Results, pool: Pool, least: float, rename: Callable[[str], str] = str) -> str:
+    """Show the features to which either prior gives at least this probability, and what the Lasso does with each."""
     found = results["selection"]
     inclusion, other = np.array(found["inclusion"]), np.array(found["inclusion, regressor"])
     place = {j: f"{rank}" for rank, j in enumerate(found["Lasso order"], 1)}
@@ -113,7 +109,7 @@ def inclusion_table(results: Results, pool: Pool, rename: Callable[[str], str] =
             "yes" if j in found["Lasso by cross-validation"] else "",
         ]
         for j in np.argsort(-inclusion, kind="stable").tolist()
-        if max(inclusion[j], other[j]) >= LIKELY
+        if max(inclusion[j], other[j]) >= least
     ]
     columns = [
         "feature",
@@ -158,7 +154,7 @@ def sections(folder: Path = RESULTS) -> dict[str, str]:
         "search of wine": search_table(results["wine"], pools["wine"]),
         "told": told_table(results),
         "main effects": main_effects_table(pools["diabetes"]),
-        "inclusion of diabetes": inclusion_table(results["diabetes"], pools["diabetes"], paper_name),
-        "inclusion of wine": inclusion_table(results["wine"], pools["wine"]),
+        "inclusion of diabetes": inclusion_table(results["diabetes"], pools["diabetes"], 0.1, paper_name),
+        "inclusion of wine": inclusion_table(results["wine"], pools["wine"], 0.25),
         "speed": speed_table(results),
     }

@@ -11,6 +11,7 @@ import pytest
 
 import sparsebandits as sb
 from examples import pools, real_data, record, search, selection, tables
+from sparsebandits.experiments.intervals import mean_interval
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "real_data.md"
@@ -121,7 +122,7 @@ def test_a_run_goes_on_where_it_stopped(small: pools.Pool, tmp_path: Path) -> No
     assert all(len(searches) == 2 for searches in grown["searches"].values())
     assert record.load("wine", tmp_path, 200) == json.loads(json.dumps(grown))
     assert "| sparse IDS |" in tables.search_table(grown, small)
-    assert tables.inclusion_table(grown, small)
+    assert len(tables.inclusion_table(grown, small, 0.0).splitlines()) == 2 + 12, "a row a feature"
     with pytest.raises(ValueError, match=r"wine\.json: expected results of .*'n_draws': 300.* got"):
         real_data.run(small, 2, tmp_path, n_draws=300)
 
@@ -140,6 +141,23 @@ def test_the_results_on_file_are_of_full_size() -> None:
         searches = record.load(name)["searches"]
         assert set(searches) == set(search.searchers(pools.POOLS[name](), 100))
         assert {len(each) for each in searches.values()} == {real_data.SEEDS}
+
+
+def test_the_words_of_the_page_hold(diabetes: pools.Pool) -> None:
+    found = record.load("diabetes")["selection"]
+    likely = {j for j, probability in enumerate(found["inclusion"]) if probability > 0.5}
+    names = {tables.paper_name(diabetes.feature_names[j]) for j in likely}
+    assert names == {"bmi", "ltg", "map", "sex", "hdl", "age:sex", "bmi:map"}
+    kept = set(found["Lasso by cross-validation"])
+    assert likely < kept
+    assert len(kept) == len(found["least angle by Cp"]) == 15
+    assert max(found["inclusion"][j] for j in kept - likely) < 0.3
+    assert len(selection.least_angle_by_cp(diabetes.features[:, :10], diabetes.reward)) == 7
+    for name in pools.POOLS:
+        searches = record.load(name)["searches"]
+        ours = record.rounds_to(searches["sparse IDS"], pools.TOP)
+        for rival in ("LinTS", "LinUCB", "LinTS, told", "random"):
+            assert mean_interval(record.rounds_to(searches[rival], pools.TOP) - ours)[0] > 0, (name, rival)
 
 
 def notebook_cells() -> list[dict[str, Any]]:
