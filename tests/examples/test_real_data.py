@@ -153,6 +153,8 @@ def test_the_words_of_the_page_hold(diabetes: pools.Pool) -> None:
     assert len(kept) == len(found["least angle by Cp"]) == 15
     assert max(found["inclusion"][j] for j in kept - likely) < 0.3
     assert len(selection.least_angle_by_cp(diabetes.features[:, :10], diabetes.reward)) == 7
+    ranking = search.Hindsight.of(diabetes).ranking
+    assert (1 + np.flatnonzero(np.isin(ranking, diabetes.top)))[-2:].tolist() == [94, 121]
     for name in pools.POOLS:
         searches = record.load(name)["searches"]
         ours = record.rounds_to(searches["sparse IDS"], pools.TOP)
