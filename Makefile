@@ -33,7 +33,8 @@ wheel-check: .venv/test.installed
 # minutes (make bench SECTIONS=limits for one of them); the guard comes last and fails if a kernel has become slower.
 SECTIONS ?= decisions regret posteriors limits scaling workers start large nuts
 
-bench: $(SECTIONS:%=bench-%)
+bench: .bench/installed $(SECTIONS:%=bench-%)
+	.bench/bin/python -m benchmarks.scaling_plot
 	.bench/bin/python -m benchmarks.page
 	.bench/bin/python -m benchmarks.guard
 

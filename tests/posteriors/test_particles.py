@@ -182,6 +182,25 @@ def test_a_reward_beyond_belief_costs_a_bounded_number_of_moves(y: float) -> Non
     assert posterior.draws().effective_sample_size > 900
 
 
+def test_a_least_part_at_the_end_does_not_leave_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With the effective number just below its least, there is no part of the next reward that brings it there: the
+    # search for it fails. With a least part of one, every reward that is hard ends so; by itself, one in some dozen of
+    # those that are hundreds of deviations off.
+    monkeypatch.setattr(particles, "LEAST_PART", 1.0)
+    rng = np.random.default_rng(0)
+    posterior = sb.Particles(sb.SpikeSlab(0.3, 1.0), dimension=3, n_draws=200, seed=0)
+    for _ in range(200):
+        posterior.update(rng.standard_normal(3), float(2.0 * rng.standard_normal()))
+        assert 1.0 / (posterior.draws().weights ** 2).sum() >= particles.LEAST_SHARE * 200 * (1.0 - 1e-9)
+
+
+def test_rewards_hundreds_of_deviations_off_and_then_usual_ones() -> None:
+    rng = np.random.default_rng(41)
+    posterior = sb.Particles(sb.SpikeSlab(0.3, 1.0), dimension=3, n_draws=50, seed=41)
+    for reward in (1.0, 300.0, 1.0, -200.0, 1.0, 1.0):
+        posterior.update(rng.standard_normal(3), reward)
+
+
 def test_a_learnt_slab_variance_is_learnt() -> None:
     """Coefficients a hundred times larger than expected: V follows, and the interval of V has it."""
     rng = np.random.default_rng(0)

@@ -157,7 +157,7 @@ class Particles(Engine):
             self.log_evidence += after.log_total - before.log_total + part * constant
             self._cloud.reweight(after)
             taken += part
-            if taken < 1.0 or after.effective_size < 0.9 * least:  # after a least part, even at the end
+            if taken < 1.0 or after.effective_size < least:  # after a least part, even at the end
                 self._resample_and_move(x, y, min(taken, 1.0))
 
     def _log_likelihood(self, x: FloatArray, y: float) -> tuple[FloatArray, float]:
