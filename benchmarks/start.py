@@ -133,7 +133,7 @@ def page(figures: Figures) -> str:
             str(Table(("process", "kernels", "median", "min", "max", "compiled", "lines said"), rows)),
             f"The import takes {1000 * median(figures['import_cpu']):.0f} ms of processor time and brings "
             f"{', '.join(figures['imported']) or 'no other package'}; "
-            f"a first decision needs {', '.join(figures['needed'])}.",
+            f"a first decision loads {', '.join(figures['needed'])}.",
             "",
             targets_table(figures["targets"]),
         )
