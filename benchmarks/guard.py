@@ -87,7 +87,7 @@ def pairs() -> dict[str, tuple[Action, Action]]:
     sums = Sums(gram, evidence.moment, evidence.square, evidence.count)
     moves, rng = Moves(PRIOR, DIMENSION, instance.noise_variance), np.random.default_rng(0)
     optima, logs, x = best_actions(theta, actions), np.log(draws.weights), instance.actions[0]
-    some = instance.actions[:10]
+    some = instance.actions[:50]  # long enough for the clock
     normals, state, columns = np.empty(200_000), np.zeros(1, np.uint64), np.ascontiguousarray(instance.actions.T)
     prior = sb.SpikeSlab(PRIOR.inclusion, PRIOR.slab_variance, spike=sb.LaplaceSpike(0.03))
     langevin = sb.Langevin(prior, DIMENSION, instance.noise_variance, len(theta), seed=0, chains=1000)

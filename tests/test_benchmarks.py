@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 def run(*arguments: str) -> str:
     answer = subprocess.run(
-        [sys.executable, "-m", *arguments], capture_output=True, text=True, check=True, cwd=ROOT, timeout=120
+        [sys.executable, "-m", *arguments], capture_output=True, text=True, check=True, cwd=ROOT, timeout=300
     )
     return answer.stdout
 
