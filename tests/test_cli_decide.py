@@ -97,6 +97,18 @@ def test_json_is_json_and_nothing_else(
             (),
             "got '1,5' in line 2, column 'a' of FILE; numbers are written with a decimal point",
         ),
+        (
+            'a,b\n"1,5",1\n"2,5",2\n',
+            (),
+            "got '1,5' in line 2, column 'a' of FILE; numbers are written with a decimal point",
+        ),
+        (
+            "o,a\nu,1\n,2\n",
+            (),
+            "file: expected a name for each action, got an empty cell in line 3, column 'o' of FILE",
+        ),
+        (GOOD, ("--log", "FILE"), "log: expected a file of its own, got FILE, from which tables are read"),
+        (GOOD, ("--rewards", "REWARDS", "--log", "REWARDS"), "log: expected a file of its own, got "),
         (b"\x00\x01\xfe\xff\x00" * 40, (), "file: expected UTF-8 text or Parquet, got something else in FILE"),
         (b"a,b\n\x00,1\n", (), "file: expected UTF-8 text or Parquet, got something else in FILE"),
         (b"PAR1 and no more", (), "file: expected a whole Parquet file, got FILE"),
@@ -135,7 +147,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     rewards.write_text("offer,reward\na,1\nz,2\n")
     if content is not None:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
-    options = tuple(option.replace("REWARDS", str(rewards)) for option in options)
+    options = tuple(option.replace("REWARDS", str(rewards)).replace("FILE", str(file)) for option in options)
     code, out, errors = told(capsys, monkeypatch, "decide", str(file), "--log", str(log), *QUICK, *options)
     assert (code, out) == (2, "")
     assert errors.startswith("sparsebandits: ")
@@ -151,7 +163,15 @@ def test_files_that_are_none_and_logs_that_cannot_be(
     assert (code, errors.strip()[-14:]) == (2, "Is a directory")
     file = tmp_path / "offers.csv"
     file.write_text("\ufeff" + GOOD, encoding="utf-8")
-    assert told(capsys, monkeypatch, "decide", str(file), *QUICK, "--no-log")[0] == 0, "a byte order mark is no name"
+    whole = told(capsys, monkeypatch, "decide", str(file), *QUICK, "--no-log")
+    assert whole[0] == 0, "a byte order mark is no name"
+    file.write_text(GOOD + ",,,\n,,,\n\n", encoding="utf-8")
+    assert told(capsys, monkeypatch, "decide", str(file), *QUICK, "--no-log") == whole, "a spreadsheet's last lines"
+    read, write = os.pipe()
+    with os.fdopen(write, "wb") as pipe:
+        pipe.write(GOOD.encode())
+    assert told(capsys, monkeypatch, "decide", f"/dev/fd/{read}", *QUICK, "--no-log") == whole, "a pipe is read once"
+    os.close(read)
     for log in (tmp_path, tmp_path / "no" / "log", Path("/dev/full")):
         code, out, errors = told(capsys, monkeypatch, "decide", str(file), *QUICK, "--log", str(log))
         assert (code, out) == (2, "")

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import sparsebandits as sb
@@ -214,11 +217,20 @@ GOOD = {"action": [0, 1], "reward": [1.0, 2.0], "pscore": [0.5, 0.5]}
         ({"context": np.ones(2)}, "context: expected 2 dimension"),
         ({"actions": np.ones((3, 2, 2))}, r"actions: expected shape \(2, K, d\)"),
         ({"n_actions": 0}, "n_actions: expected"),
+        ({"n_actions": "two"}, "n_actions: expected a whole number, got 'two'"),
     ],
 )
 def test_columns_that_are_no_log(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         sb.DecisionLog.from_open_bandit({**GOOD, **wrong})
+
+
+def test_columns_may_be_a_table() -> None:
+    for table in (pd.DataFrame(GOOD), pl.DataFrame(GOOD), pa.table(GOOD)):
+        assert sb.DecisionLog.from_open_bandit(table).reward.tolist() == GOOD["reward"]  # type: ignore[arg-type]
+    for wrong in (None, [1, 2]):
+        with pytest.raises(TypeError, match=r"^columns: expected arrays by name, got"):
+            sb.DecisionLog.from_open_bandit(wrong)  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_added_changes_nothing() -> None:

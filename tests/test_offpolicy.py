@@ -297,6 +297,15 @@ def test_propensities_estimated_from_draws_have_the_bias_that_docs_interfaces_st
         assert_means_agree(found, np.ones(4), error)
 
 
+def test_a_model_need_not_return_itself() -> None:
+    class Silent(Ridge):
+        def fit(self, features: Any, rewards: Any) -> None:  # type: ignore[override]
+            super().fit(features, rewards)
+
+    log = made_log(0)
+    assert doubly_robust(log, TARGET, Silent()) == doubly_robust(log, TARGET) != inverse_propensity(log, TARGET)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -310,6 +319,7 @@ def test_propensities_estimated_from_draws_have_the_bias_that_docs_interfaces_st
         (lambda log: inverse_propensity(log, TARGET, confidence=95), "confidence: expected a number between 0 and 1"),
         (lambda log: inverse_propensity(log, TARGET, interval="t"), "interval: expected one of 'normal'"),
         (lambda log: doubly_robust(log, TARGET, "ridge"), "model: expected an array of numbers, got 'ridge'"),
+        (lambda log: doubly_robust(log, TARGET, Ridge), "model: expected a model, got the class Ridge; make one of it"),
         (lambda log: doubly_robust(log, TARGET, np.ones(3)), "model: expected a model, or predictions of shape"),
         (lambda log: doubly_robust(log, TARGET, cross_fitting="none"), "cross_fitting: expected one of 'past'"),
         (lambda log: doubly_robust(log, TARGET, blocks=1), "blocks: expected a whole number of at least 2, got 1"),

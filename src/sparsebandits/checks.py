@@ -160,7 +160,17 @@ def columns_of(name: str, value: object) -> dict[str, NDArray[Any]] | None:
     if len(set(names)) < len(names):
         twice = sorted({column for column in names if names.count(column) > 1})
         raise ValueError(f"{name}: expected columns with names of their own, got more than one of {shown(twice)}")
-    return {column: np.asarray(array) for column, array in zip(names, arrays, strict=True)}
+    columns = {}
+    for column in names:
+        try:
+            columns[column] = np.asarray(next(arrays))
+        except Exception as error:  # each library has its own for a kind that NumPy has not
+            why = f"got others in {shown(column)}: {error}"
+            raise TypeError(f"{name}: expected numbers or text in every column, {why}") from None
+        if columns[column].ndim != 1:
+            got = f"several in each of {shown(column)}"
+            raise TypeError(f"{name}: expected one number or text in a cell, got {got}")
+    return columns
 
 
 def _through_arrow(name: str, value: object) -> Any:

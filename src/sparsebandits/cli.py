@@ -290,6 +290,10 @@ def decide(
 
     if no_log and log is not None:
         raise ValueError(f"log: expected none with --no-log, got {log}")
+    path = None if no_log else file.with_suffix(".decisions.jsonl") if log is None else log
+    for table in (file, rewards):
+        if path is not None and table is not None and path.exists() and table.exists() and path.samefile(table):
+            raise ValueError(f"log: expected a file of its own, got {path}, from which tables are read")
     advice = decide(
         file,
         rewards,
@@ -303,7 +307,6 @@ def decide(
         n_draws=draws,
         seed=seed,
     )
-    path = None if no_log else file.with_suffix(".decisions.jsonl") if log is None else log
     if path is not None:
         advice.append_to(path)
     if as_json:

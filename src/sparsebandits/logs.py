@@ -26,6 +26,7 @@ from sparsebandits.checks import (
     check_matrix,
     check_number,
     check_vector,
+    columns_of,
     frozen,
     shown,
 )
@@ -159,6 +160,10 @@ class DecisionLog:
         the action, ``action_context``, or where there are none by which action it is, as zeros and a one. They are
         all made, ``(n, K, d)``. A context that is the same in all rounds is left out.
         """
+        table = columns_of("columns", columns)
+        columns = columns if table is None else table
+        if not isinstance(columns, Mapping):
+            raise TypeError(f"columns: expected arrays by name, got {shown(columns)}")
         for name in ("action", "reward", "pscore"):
             if columns.get(name) is None:
                 raise ValueError(f"columns: expected action, reward and pscore, got no {name}")
@@ -203,7 +208,7 @@ def _features(columns: Mapping[str, Any], least: int, rounds: int) -> FloatArray
     of_actions = columns.get("action_context")
     if of_actions is None:
         number = columns.get("n_actions")
-        of_actions = np.eye(least if number is None else check_count("n_actions", int(number)))
+        of_actions = np.eye(least if number is None else check_count("n_actions", number))
     own = check_matrix("action_context", of_actions)
     given = columns.get("context")
     if given is None:

@@ -235,6 +235,8 @@ def _predictions(
     rounds, rewards, everything, chosen = np.arange(len(log)), log.reward, log.actions, log.action
     played = everything[chosen] if everything.ndim == 2 else everything[rounds, chosen]
     given = None
+    if isinstance(model, type):
+        raise TypeError(f"model: expected a model, got the class {model.__name__}; make one of it")
     if model is not None and not hasattr(model, "predict"):
         given = check_array("model", model)
         if given.shape not in (probabilities.shape, probabilities.shape[1:]):
@@ -264,7 +266,9 @@ def _fitted(model: Any, features: FloatArray, rewards: FloatArray) -> Any:
         return model
     if len(rewards) < 2:
         return None
-    return (Ridge() if model is None else deepcopy(model)).fit(features, rewards)
+    fitted = Ridge() if model is None else deepcopy(model)
+    fitted.fit(features, rewards)  # which need not return it
+    return fitted
 
 
 def _ratio_of_sums(rows: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import pandas as pd
 import pytest
 from gymnasium.utils.env_checker import check_env
 
@@ -159,9 +160,11 @@ class Growing:
 def test_what_it_cannot_be_made_of() -> None:
     cube = sb.Hypercube(5, 2)
     wrong: Any
-    for wrong in (cube, cube.sample(0), np.eye(2), None):
+    for wrong in (cube, cube.sample(0), np.eye(2), None, pd.DataFrame(np.eye(2))):
         with pytest.raises(TypeError, match=r"^problem: expected an instance or an environment whose actions are rows"):
             BanditEnv(wrong, horizon=3)
+    with pytest.raises(TypeError, match=r"^problem: expected .* got the class GaussianActions"):
+        BanditEnv(sb.GaussianActions, horizon=3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^horizon: expected"):
         BanditEnv(FIXED, horizon=0)
     with pytest.raises(ValueError, match=r"^problem: expected actions of shape \(3, 3\) in every round, got \(4, 4\)"):

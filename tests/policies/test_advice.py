@@ -198,6 +198,34 @@ def test_rows_without_names_have_numbers(tmp_path: Path) -> None:
     )
 
 
+def test_rewards_go_to_the_action_that_was_meant(tmp_path: Path) -> None:
+    plain = table(6).reset_index(drop=True)
+    options: dict[str, Any] = {"policy": "lin-ucb", "seed": 0, "batch": 4}
+    rewards = {2: [3.0, 2.0], 4: 1.0}
+    part = sb.decide(plain.iloc[2:], rewards, **options)  # which has the RangeIndex 2, 3, 4, 5
+    assert {one.name: one.tried for one in part.recommendations} == {"2": 2, "3": 0, "4": 1, "5": 0}
+    # numbers for names, in a column that both tables have
+    numbered = plain.assign(id=range(6)).iloc[:, [4, 0, 1, 2, 3]]
+    numbered.to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "r.csv").write_text("id,reward\n2,3\n2,2\n4,1\n")
+    shared = sb.decide(tmp_path / "a.csv", tmp_path / "r.csv", **options)
+    told = sb.decide(plain, rewards, **options)
+    assert chosen(shared) == chosen(told)
+    assert "id" not in [row[0] for row in shared.features.rows]
+    assert told.notes == ("actions have no names, so rewards are of rows, the first being 0",)
+    assert sb.decide(numbered, **options).notes[0] == "id counts the rows, and is taken for a feature"
+    # labels that are missing or not text
+    assert chosen(sb.decide(plain.set_axis(np.arange(6) / 2), {1: 3.0}, policy="lin-ucb"))[0] in "0 0.5 1 1.5 2 2.5"
+    with pytest.raises(ValueError, match="expected a name for each action, got an empty cell in row 1"):
+        sb.decide(plain.set_axis(["a", None, "b", "c", "d", "e"]))
+
+
+def test_a_column_that_is_the_same_for_all_is_left_out_whatever_its_number() -> None:
+    for count in range(2, 40):  # the deviation of 0.1, 0.1, 0.1 is not zero, to a computer
+        advice = sb.decide(table(count).assign(c=0.1), policy="lin-ucb", n_draws=10, seed=0)
+        assert advice.notes[0] == "c is the same for all actions, and left out"
+
+
 def test_notes(tmp_path: Path) -> None:
     frame = table(5).assign(one=1.0)
     (tmp_path / "none.csv").write_text("action,reward\n")
@@ -265,6 +293,18 @@ def test_the_log(tmp_path: Path) -> None:
         ({"actions": pd.DataFrame({"a": [1.0, None]})}, "got an empty cell in row 1, column 'a'"),
         ({"actions": pd.DataFrame({"a": [1.0, 1e13]})}, "magnitude at most 1e+12, got 1e+13 in row 1, column 'a'"),
         ({"actions": pd.DataFrame({"a": [0.0, 1e-13]})}, "expected features in a larger unit, got a spread of 5e-14"),
+        ({"actions": pd.DataFrame({"a": [0.0, 1e-300]})}, "expected features in a larger unit, got a spread of"),
+        ({"actions": pd.DataFrame({"a": ["1", "2"]})}, "got the text '1' in row 0, column 'a'; make them numbers, or"),
+        (
+            {"actions": pl.DataFrame({"a": ["1", "2"], "b": [1, 3]})},
+            "got the text '1' in row 0, column 'a'; make them numbers, or say that they are names",
+        ),
+        ({"actions": pl.DataFrame({"a": [{"x": 1}, {"x": 2}]})}, "expected one number or text in a cell, got several"),
+        (
+            {"actions": pl.DataFrame({"a": [1, 2]}, schema={"a": pl.Int128})},
+            "actions: expected numbers or text in every column, got others in 'a'",
+        ),
+        ({"actions": pd.DataFrame({"a": [10**5000, 2]})}, "magnitude at most 1e+12, got inf in row 0, column 'a'"),
         ({"actions": table().set_axis(["x"] * 12)}, "expected each action once, got 'x' in row 1 and in row 0 before"),
         ({"actions": table().assign(when=pd.Timestamp(0))}, "in column 'when'; ignore it, or"),
         (
@@ -272,6 +312,14 @@ def test_the_log(tmp_path: Path) -> None:
             "rewards: expected names of the actions, got 'b' in row 0, column 'action'",
         ),
         ({"rewards": {"a1": "good"}}, "rewards: expected a number in every cell, got 'good' in row 0, column 'reward'"),
+        ({"rewards": {"a1": "3.1"}}, "rewards: expected a number in every cell, got the text '3.1' in row 0"),
+        ({"rewards": {"a1": [[1.0, 2.0], [3.0]]}}, "rewards: expected a number in every cell, got list in row 0"),
+        ({"rewards": {"a1": 1e-300}}, "rewards: expected rewards in a larger unit, got a spread of 1e-300"),
+        (
+            {"rewards": pd.DataFrame({"reward": [1.0], "action": ["a1"]})},
+            "rewards: expected two columns, the action and its reward, got 'reward' before 'action'",
+        ),
+        ({"rewards": {f"a{k}": 1.0 for k in range(12)}, "untried": True}, "untried: expected actions without a past"),
         ({"rewards": {"a1": np.inf}}, "got inf in row 0, column 'reward'"),
         ({"rewards": pd.DataFrame({"a": ["a1"]})}, "rewards: expected two columns, the action and its reward, got 1"),
         ({"rewards": 3.0}, "rewards: expected a DataFrame or the path of a file, got 3.0"),
@@ -279,6 +327,8 @@ def test_the_log(tmp_path: Path) -> None:
         ({"reward_columns": "score"}, "actions: expected a column 'score', got 'f0'"),
         ({"ignore": ["f*"]}, "actions: expected at least one column of features, got none"),
         ({"ignore": [3]}, "ignore: expected names of columns, got 3"),
+        ({"ignore": 3}, "ignore: expected names of columns, got 3"),
+        ({"reward_columns": 3}, "reward_columns: expected names of columns, got 3"),
         ({"batch": 0}, "batch: expected a whole number of at least 1, got 0"),
         ({"policy": "best"}, "policy: expected one of 'sparse-ids', 'sparse-ts'"),
         ({"noise_variance": -1.0}, "noise_variance: expected a positive number"),

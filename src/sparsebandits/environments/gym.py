@@ -66,6 +66,8 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
     def __init__(self, problem: Environment | Rows, horizon: int) -> None:
         self.horizon = check_count("horizon", horizon)
         self._problem = problem
+        if isinstance(problem, type):
+            raise TypeError(f"problem: expected an instance or an environment, got the class {problem.__name__}")
         first = problem.sample(0) if hasattr(problem, "sample") else problem
         self.instance = _check_rows(first)
         self._shape = self.instance.at(0).actions.shape
@@ -109,7 +111,7 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
 
 
 def _check_rows(instance: object) -> Rows:
-    if not isinstance(instance, Rows):
+    if not isinstance(instance, Rows) or not callable(instance.at):
         raise TypeError(
             f"problem: expected an instance or an environment whose actions are rows, got {shown(instance)}"
         )

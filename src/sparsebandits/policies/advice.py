@@ -197,7 +197,8 @@ def decide(
     rewards : past rewards: a DataFrame or the path of a file with two columns, the action's name and the reward, one
         row an observation; or a mapping of names to a reward or a list of them
     name : the column that names the actions; by default an index of words (pandas), else the first column of text, else
-        any index but a plain count, else rows have numbers, from 1 in a file and from 0 in a DataFrame
+        any index but a plain count, else what the table ``rewards`` calls its first column, else rows have numbers,
+        from 1 in a file and from 0 in a DataFrame
     reward_columns : columns of ``actions`` with past rewards, or patterns such as ``"reward*"``; an empty cell is no
         reward; by default ``reward``, ``reward_1`` and the like, where they exist
     ignore : columns (or patterns) that are no features
@@ -224,6 +225,8 @@ def decide(
     left = np.ones(len(past.names), dtype=bool)
     if untried:
         left[past.tried] = False
+    if not left.any():
+        raise ValueError(f"untried: expected actions without a past reward, got none among {len(left)}")
     if count > left.sum():
         kinds = "untried actions" if untried else "actions"
         raise ValueError(f"batch: expected at most {left.sum()}, the number of {kinds}, got {count}")

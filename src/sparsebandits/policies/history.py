@@ -6,7 +6,7 @@ also stand in a second table of two columns, one row an observation.
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sparsebandits.checks import FloatArray, IntArray, shown
-from sparsebandits.policies.sheet import Column, Sheet, column_of, sheet_of
+from sparsebandits.policies.sheet import Column, Sheet, column_of, is_number, plain_text, sheet_of
 
 LARGEST_CELL = 1e12
 """Largest feature or reward, and 1 over the smallest spread of a feature: beyond it, units are to be changed."""
@@ -60,6 +60,7 @@ def read_history(
     """Return what the tables hold; the arguments are those of :func:`sparsebandits.decide`."""
     sheet = sheet_of("file" if isinstance(actions, str | os.PathLike) else "actions", actions)
     sheet.refuse_empty()
+    second = _second_table(rewards)
     ignored = _matching(sheet, "ignore", ignore)
     if reward_columns is None:
         of_rewards = [c for c in sheet.names if REWARD.fullmatch(c) and c not in ignored and c != name]
@@ -69,30 +70,41 @@ def read_history(
         named: str | None = sheet[name].name
     else:
         named = sheet.name_column({*of_rewards, *ignored})
+        both = None if second is None or isinstance(rewards, Mapping) else second.names[0]
+        if named is None and sheet.index is None and both in sheet.names:
+            named = both  # what both tables call an action
     names = _names(sheet, named)
     columns = [column for column in sheet.names if column not in {named, *of_rewards, *ignored}]
     if not columns:
         raise ValueError(f"{sheet.argument}: expected at least one column of features, got none{sheet.inside}")
     for column in columns:
-        _refuse_words(sheet, column)
+        _refuse_words(sheet, column, named)
     features = sheet.matrix(columns, LARGEST_CELL)
     if len(features) < 2:
         raise ValueError(f"{sheet.argument}: expected at least two actions to choose from, got one{sheet.inside}")
     varies = np.array([not _constant(column) for column in features.T])
-    for column, deviation in zip(columns, features.std(axis=0).tolist(), strict=True):
-        if 0 < deviation < 1 / LARGEST_CELL:
+    for column, deviation, differs in zip(columns, features.std(axis=0).tolist(), varies.tolist(), strict=True):
+        if differs and deviation < 1 / LARGEST_CELL:
             got = f"a spread of {deviation:.2g} in column {shown(column)}{sheet.inside}"
             raise ValueError(f"{sheet.argument}: expected features in a larger unit, got {got}")
     if not varies.any():
         got = f"the same numbers in all rows{sheet.inside}"
         raise ValueError(f"{sheet.argument}: expected actions with different features, got {got}")
     past = [(row, reward) for column in of_rewards for row, reward in _in_column(sheet, column)]
-    past += _in_second_table(rewards, names, sheet)
+    past += _in_second_table(second, names, sheet)
     rows = np.array([row for row, _ in past], dtype=np.intp)
     values = np.array([reward for _, reward in past], dtype=np.float64)
     kept = tuple(column for column, differs in zip(columns, varies.tolist(), strict=True) if differs)
     left_out = [column for column in columns if column not in kept]
-    return History(names, kept, features[:, varies], rows, values, _notes(left_out, of_rewards, values))
+    notes = _notes(left_out, of_rewards, values)
+    if second is not None and named is None and sheet.index is None:
+        notes = (f"actions have no names, so rewards are of rows, the first being {names[0]}", *notes)
+    if named is None and sheet.index is None and len(kept) > 1 and (np.diff(features[:, 0]) == 1).all():
+        notes = (f"{columns[0]} counts the rows, and is taken for a feature", *notes)
+    found = History(names, kept, features[:, varies], rows, values, notes)
+    if found.scale() < 1 / LARGEST_CELL:
+        raise ValueError(f"rewards: expected rewards in a larger unit, got a spread of {found.scale():.2g}")
+    return found
 
 
 def _notes(left_out: Sequence[str], of_rewards: Sequence[str], rewards: FloatArray) -> tuple[str, ...]:
@@ -114,6 +126,8 @@ def _constant(values: FloatArray) -> bool:
 
 def _matching(sheet: Sheet, argument: str, patterns: str | Sequence[str]) -> list[str]:
     """Return the columns of those names or patterns, in the order of the table; each has to find one."""
+    if not isinstance(patterns, str | Iterable):
+        raise TypeError(f"{argument}: expected names of columns, got {shown(patterns)}")
     wanted = [patterns] if isinstance(patterns, str) else list(patterns)
     found: set[str] = set()
     for pattern in wanted:
@@ -124,8 +138,13 @@ def _matching(sheet: Sheet, argument: str, patterns: str | Sequence[str]) -> lis
     return [column for column in sheet.names if column in found]
 
 
-def _refuse_words(sheet: Sheet, name: str) -> None:
+def _refuse_words(sheet: Sheet, name: str, named: str | None) -> None:
     column = sheet[name]
+    if named is None and sheet.index is None and column.numbers is None and column.kind == "text":
+        row = next((row for row, cell in enumerate(column.cells) if cell == ""), None)
+        if row is not None and not any(map(is_number, column.cells)):
+            where = sheet.where(row, name)
+            raise ValueError(f"{sheet.argument}: expected a name for each action, got an empty cell in {where}")
     if column.numbers is None and (column.names_rows() or column.kind != "text"):
         got = f"{column.kind} in column {shown(name)}{sheet.inside}"
         hint = "ignore it, or make columns of 0 and 1 from it"
@@ -156,14 +175,23 @@ def _in_column(sheet: Sheet, column: str) -> list[tuple[int, float]]:
     return [(row, reward) for row, reward in enumerate(values.tolist()) if reward == reward]
 
 
-def _in_second_table(rewards: object, names: tuple[str, ...], sheet: Sheet) -> list[tuple[int, float]]:
+def _second_table(rewards: object) -> Sheet | None:
     if rewards is None:
+        return None
+    second = _from_mapping(rewards) if isinstance(rewards, Mapping) else sheet_of("rewards", rewards)
+    expected = "two columns, the action and its reward"
+    if len(second.columns) != 2:
+        raise ValueError(f"rewards: expected {expected}, got {len(second.columns)}{second.inside}")
+    first, last = second.names
+    if REWARD.fullmatch(first) and not REWARD.fullmatch(last):  # numbers may be names too, and would be taken for them
+        raise ValueError(f"rewards: expected {expected}, got {shown(first)} before {shown(last)}{second.inside}")
+    return second
+
+
+def _in_second_table(second: Sheet | None, names: tuple[str, ...], sheet: Sheet) -> list[tuple[int, float]]:
+    if second is None:
         return []
     rows = {name: row for row, name in enumerate(names)}
-    second = _from_mapping(rewards) if isinstance(rewards, Mapping) else sheet_of("rewards", rewards)
-    if len(second.columns) != 2:
-        expected = "two columns, the action and its reward"
-        raise ValueError(f"rewards: expected {expected}, got {len(second.columns)}{second.inside}")
     action, value = second.names
     for place, cell in enumerate(second[action].cells):
         if cell not in rows:
@@ -173,7 +201,11 @@ def _in_second_table(rewards: object, names: tuple[str, ...], sheet: Sheet) -> l
 
 
 def _from_mapping(rewards: Mapping[Any, Any]) -> Sheet:
-    pairs = [(str(name), reward) for name, one in rewards.items() for reward in (one if np.ndim(one) else [one])]
+    pairs = [
+        (plain_text(name), reward)
+        for name, one in rewards.items()
+        for reward in (one if isinstance(one, list | tuple) or np.ndim(one) else [one])
+    ]
     names = Column("action", None, [name for name, _ in pairs])
     values: Any = np.empty(len(pairs), dtype=object)
     values[:] = [reward for _, reward in pairs]

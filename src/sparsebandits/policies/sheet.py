@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -33,8 +33,8 @@ class Column:
     kind: str = "text"  # of what is no number
 
     def names_rows(self) -> bool:
-        """Whether this could be names: text in every cell, and a number in none."""
-        return self.numbers is None and self.kind == "text" and not any(c == "" or is_number(c) for c in self.cells)
+        """Whether this could be names: text in every cell, and a number in none, with a decimal comma neither."""
+        return self.numbers is None and self.kind == "text" and not any(c == "" or _like_number(c) for c in self.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,6 @@ class Sheet:
         column = self[name]
         if column.numbers is None:
             self._refuse_text(column)
-            raise AssertionError("a column without text has numbers")
         wrong = ~(np.abs(column.numbers) <= largest)
         if empty:
             wrong &= ~np.isnan(column.numbers)
@@ -111,14 +110,18 @@ class Sheet:
             raise ValueError(f"{self.argument}: expected {expected}, got {number:g} in {where}")
         return column.numbers
 
-    def _refuse_text(self, column: Column) -> None:
-        for row, cell in enumerate(column.cells):
-            if cell == "" or (column.kind == "text" and is_number(cell)):
-                continue
-            got = shown(cell) if column.kind == "text" else column.kind
-            hint = "; numbers are written with a decimal point" if is_number(cell.replace(",", ".")) else ""
-            where = self.where(row, column.name)
-            raise ValueError(f"{self.argument}: expected a number in every cell, got {got} in {where}{hint}")
+    def _refuse_text(self, column: Column) -> NoReturn:
+        text = column.kind == "text"
+        wrong = [row for row, cell in enumerate(column.cells) if cell and not (text and is_number(cell))]
+        if wrong:
+            cell = column.cells[wrong[0]]
+            got = shown(cell) if text else column.kind
+            hint = "; numbers are written with a decimal point" if text and _like_number(cell) else ""
+        else:  # a table that knows its kinds has a column of text, and digits in it
+            wrong = [row for row, cell in enumerate(column.cells) if cell]
+            got, hint = f"the text {shown(column.cells[wrong[0]])}", "; make them numbers, or say that they are names"
+        where = self.where(wrong[0], column.name)
+        raise ValueError(f"{self.argument}: expected a number in every cell, got {got} in {where}{hint}")
 
     def matrix(self, names: Sequence[str], largest: float = LARGEST) -> FloatArray:
         """Return columns of finite numbers side by side, ``(rows, columns)``."""
@@ -134,6 +137,10 @@ def is_number(cell: str) -> bool:
     return "_" not in cell  # Python reads 1_000, nobody else does
 
 
+def _like_number(cell: str) -> bool:
+    return is_number(cell) or is_number(cell.replace(",", "."))
+
+
 def sheet_of(argument: str, value: object) -> Sheet:
     """Return the file at a path, or a DataFrame, as a sheet."""
     if isinstance(value, str | os.PathLike):
@@ -142,7 +149,8 @@ def sheet_of(argument: str, value: object) -> Sheet:
     if columns is None:
         raise TypeError(f"{argument}: expected a DataFrame or the path of a file, got {shown(value)}")
     index = getattr(value, "index", None)  # pandas has one
-    names = None if index is None or type(index).__name__ == "RangeIndex" else tuple(str(label) for label in index)
+    plain = index is None or (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1))
+    names = None if plain else tuple(plain_text(label) for label in index)  # type: ignore[union-attr]
     count = len(next(iter(columns.values()))) if columns else 0
     typed = tuple(column_of(name, array) for name, array in columns.items())
     return Sheet(argument, "", typed, range(count), "row", names)
@@ -151,18 +159,16 @@ def sheet_of(argument: str, value: object) -> Sheet:
 def read_sheet(argument: str, path: str | os.PathLike[str]) -> Sheet:
     """Return the CSV or Parquet file at ``path``."""
     try:
-        with Path(path).open("rb") as file:
-            start = file.read(len(PARQUET))
+        content = Path(path).read_bytes()  # once: it may be a pipe
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or error
         raise OSError(f"{argument}: expected a CSV or Parquet file, got {path}: {why}") from error
-    return (_from_parquet if start == PARQUET else _from_csv)(argument, path)
+    return (_from_parquet if content.startswith(PARQUET) else _from_csv)(argument, path, content)
 
 
-def _from_csv(argument: str, path: str | os.PathLike[str]) -> Sheet:
+def _from_csv(argument: str, path: str | os.PathLike[str], content: bytes) -> Sheet:
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            text = file.read()
+        text = content.decode("utf-8-sig")
         if "\0" in text:
             raise UnicodeError
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -173,6 +179,8 @@ def _from_csv(argument: str, path: str | os.PathLike[str]) -> Sheet:
         raise ValueError(f"{argument}: expected CSV, got something else in {path}: {error}") from None
     if not lines:
         raise ValueError(f"{argument}: expected a line of column names and lines of cells, got nothing in {path}")
+    while len(lines) > 1 and not any(cell.strip() for cell in lines[-1][1]):  # as spreadsheets leave them at the end
+        lines.pop()
     (_, header), rows = lines[0], lines[1:]
     names = [name.strip() for name in header]
     marks = {";": "semicolons", "\t": "tabs"}
@@ -210,7 +218,7 @@ def _check_names(argument: str, path: str | os.PathLike[str], names: Sequence[st
         raise ValueError(f"{argument}: expected columns with names of their own, got {got}")
 
 
-def _from_parquet(argument: str, path: str | os.PathLike[str]) -> Sheet:
+def _from_parquet(argument: str, path: str | os.PathLike[str], content: bytes) -> Sheet:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -218,7 +226,7 @@ def _from_parquet(argument: str, path: str | os.PathLike[str]) -> Sheet:
         hint = "pip install 'sparsebandits[results]'"
         raise OSError(f"{argument}: {path} is a Parquet file, which needs pyarrow ({hint})") from error
     try:
-        table = pq.read_table(path)
+        table = pq.ParquetFile(pa.BufferReader(content)).read()
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{argument}: expected a whole Parquet file, got {path}: {error}") from None
     columns = columns_of(argument, table) or {}
@@ -232,11 +240,11 @@ def column_of(name: str, array: Any) -> Column:
     """Return a column of a table that knows its kinds; an empty cell is None, NaN, or what pandas has for them."""
     if array.dtype.kind in "fiub":
         numbers = array.astype(np.float64)
-        return Column(name, numbers, [_plain(cell) for cell in array.tolist()])
+        return Column(name, numbers, [plain_text(cell) for cell in array.tolist()])
     if array.dtype.kind not in "OUST":
         return Column(name, None, [str(cell) for cell in array.tolist()], str(array.dtype))
     cells = array.tolist()
-    words = [_plain(cell) for cell in cells]
+    words = [plain_text(cell) for cell in cells]
     if any(isinstance(cell, str) for cell in cells):
         return Column(name, None, words)
     if all(word == "" or is_number(word) for word in words):  # whole numbers with empty cells, decimals
@@ -245,9 +253,12 @@ def column_of(name: str, array: Any) -> Column:
     return Column(name, None, words, type(other).__name__)
 
 
-def _plain(cell: Any) -> str:
+def plain_text(cell: Any) -> str:
+    """Return a cell, or a label, as a text file would have it; nothing for what is missing."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
         return ""
     if isinstance(cell, bool):
         return str(int(cell))
+    if isinstance(cell, int) and abs(cell) > LARGEST:
+        return "inf" if cell > 0 else "-inf"  # too long to show
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
