@@ -101,7 +101,7 @@ def inverse_propensity(
     self_normalised : divide by the sum of the weights, not by the number of rounds: biased by O(1/n), and of less
         variance where rewards are far from zero
     confidence : level of the interval
-    interval : "normal", or "bootstrap" (bias-corrected and accelerated), which suits skewed weights better
+    interval : "normal", or "bootstrap" (bias-corrected and accelerated), which takes longer
 
     >>> log = DecisionLog.from_open_bandit({"action": [0, 1, 1, 0], "reward": [1, 3, 3, 1], "pscore": [0.5] * 4})
     >>> with warnings.catch_warnings():
