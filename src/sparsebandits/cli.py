@@ -181,6 +181,8 @@ def reproduce(
         claims = import_module("papers.hao2021._claims").claims(directory) if what == "all" else {}
     for title, text in ({} if as_json else claims).items():
         typer.echo(f"{title}\n\n{text}\n")
+    if scale == "smoke" and not as_json:
+        typer.echo("Smoke: a few short trials show that it runs; they are no evidence.")
     if as_json:
         typer.echo(json.dumps({**said, **({"claims": claims} if claims else {})}, indent=2))
 
@@ -220,6 +222,9 @@ def bounds(
 @app.command()
 def design(
     file: Annotated[Path, typer.Argument(help="Actions as CSV or Parquet: one row an action, one column a feature.")],
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Column (or pattern) that is no feature; repeatable.")
+    ] = None,
     show: Annotated[int, typer.Option(min=0, help="Actions of the distribution to print.")] = 10,
     out: Annotated[Path | None, typer.Option(help="CSV file for the weights of all actions.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
@@ -228,7 +233,7 @@ def design(
     from sparsebandits.policies.action_file import read_actions
     from sparsebandits.policies.exploration import Exploration
 
-    found = Exploration.of(read_actions(file))
+    found = Exploration.of(read_actions(file, ignore or ()))
     if out is not None:
         from sparsebandits.storage import write_atomically
 

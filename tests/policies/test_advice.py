@@ -340,3 +340,12 @@ def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         sb.decide(**{"actions": table(), **arguments})
     assert message in str(caught.value)
+
+
+def test_rewards_under_another_name_are_not_taken_for_features_in_silence(tmp_path: Path) -> None:
+    file = tmp_path / "recipes.csv"
+    file.write_text("recipe,flour,score\na,1,3\nb,2,5\nc,4,4\n")
+    advice = sb.decide(file, seed=0, n_draws=100)
+    assert advice.about["observations"] == 0
+    assert any("no column is called reward; features are flour, score" in note for note in advice.notes)
+    assert not any("no column" in note for note in sb.decide(file, reward_columns="score", seed=0, n_draws=100).notes)

@@ -5,18 +5,20 @@ that holds text. Everything else has to be numbers.
 """
 
 import os
+from collections.abc import Sequence
 
 from sparsebandits.checks import check_matrix, frozen
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.sheet import read_sheet
 
 
-def read_actions(path: str | os.PathLike[str]) -> ActionSet:
-    """Return the actions in the file at ``path``; errors name the line and the column."""
+def read_actions(path: str | os.PathLike[str], ignore: str | Sequence[str] = ()) -> ActionSet:
+    """Return the actions in the file at ``path``, without columns to ignore; errors name the line and the column."""
     sheet = read_sheet("file", path)
     sheet.refuse_empty()
-    names = sheet.name_column()
-    features = [column for column in sheet.names if column != names]
+    ignored = sheet.matching("ignore", ignore)
+    names = sheet.name_column(ignored)
+    features = [column for column in sheet.names if column not in (names, *ignored)]
     if not features:
         raise ValueError(f"file: expected at least one column of numbers, got none in {path}")
     labels = None if names is None else tuple(sheet[names].cells)

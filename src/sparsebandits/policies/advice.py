@@ -128,8 +128,8 @@ class Advice:
             lines += [f"Next {len(rows)}:", "", str(Table(columns, rows)), "", f"Why {first.name}:"]
         lines += ["", str(first.explanation)]
         if mean is not None:
-            lines.append(f"(parts, bounds and values are on top of the mean of the past rewards, {formatted(mean)})")
-        lines += ["", "Effect of one unit of a feature on the reward:" if most else ""]
+            lines.append(f"(rewards and parts of them are on top of the mean of the past rewards, {formatted(mean)})")
+        lines += ["", "Effect of one unit of a feature on the reward, with its 95% interval:" if most else ""]
         if most:
             lines += ["", str(replace(self.features, rows=self.features.rows[:most]))]
             if len(self.features.rows) > most:

@@ -6,9 +6,8 @@ also stand in a second table of two columns, one row an observation.
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,9 @@ from sparsebandits.policies.sheet import Column, Sheet, column_of, is_number, pl
 
 LARGEST_CELL = 1e12
 """Largest feature or reward, and 1 over the smallest spread of a feature: beyond it, units are to be changed."""
+
+SHOWN_FEATURES = 20
+"""Names of features that a note lists."""
 
 REWARD = re.compile(r"rewards?([ _.-]?\d+)?", re.IGNORECASE)
 """Columns that are taken for past rewards by who is not told: reward, reward_1, Reward 2, ..."""
@@ -61,11 +63,11 @@ def read_history(
     sheet = sheet_of("file" if isinstance(actions, str | os.PathLike) else "actions", actions)
     sheet.refuse_empty()
     second = _second_table(rewards)
-    ignored = _matching(sheet, "ignore", ignore)
+    ignored = sheet.matching("ignore", ignore)
     if reward_columns is None:
         of_rewards = [c for c in sheet.names if REWARD.fullmatch(c) and c not in ignored and c != name]
     else:
-        of_rewards = _matching(sheet, "reward_columns", reward_columns)
+        of_rewards = sheet.matching("reward_columns", reward_columns)
     if name is not None:
         named: str | None = sheet[name].name
     else:
@@ -97,6 +99,9 @@ def read_history(
     kept = tuple(column for column, differs in zip(columns, varies.tolist(), strict=True) if differs)
     left_out = [column for column in columns if column not in kept]
     notes = _notes(left_out, of_rewards, values)
+    if not of_rewards and second is None:
+        listed = ", ".join(kept[:SHOWN_FEATURES]) + (", ..." if len(kept) > SHOWN_FEATURES else "")
+        notes += (f"no column is called reward; features are {listed}. If one of them holds rewards, name it",)
     if second is not None and named is None and sheet.index is None:
         notes = (f"actions have no names, so rewards are of rows, the first being {names[0]}", *notes)
     if named is None and sheet.index is None and len(kept) > 1 and (np.diff(features[:, 0]) == 1).all():
@@ -122,20 +127,6 @@ def _notes(left_out: Sequence[str], of_rewards: Sequence[str], rewards: FloatArr
 
 def _constant(values: FloatArray) -> bool:
     return bool(np.ptp(values) <= 8 * np.finfo(np.float64).eps * np.abs(values).max())
-
-
-def _matching(sheet: Sheet, argument: str, patterns: str | Sequence[str]) -> list[str]:
-    """Return the columns of those names or patterns, in the order of the table; each has to find one."""
-    if not isinstance(patterns, str | Iterable):
-        raise TypeError(f"{argument}: expected names of columns, got {shown(patterns)}")
-    wanted = [patterns] if isinstance(patterns, str) else list(patterns)
-    found: set[str] = set()
-    for pattern in wanted:
-        if not isinstance(pattern, str):
-            raise TypeError(f"{argument}: expected names of columns, got {shown(pattern)}")
-        matches = {column for column in sheet.names if fnmatchcase(column, pattern)}
-        found |= {sheet[pattern].name} if pattern in sheet.names or not matches else matches
-    return [column for column in sheet.names if column in found]
 
 
 def _refuse_words(sheet: Sheet, name: str, named: str | None) -> None:

@@ -8,8 +8,10 @@ where: the line of a CSV file, the row of a Parquet file (from 1) or of a DataFr
 import csv
 import io
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -67,7 +69,9 @@ class Sheet:
                 return column
         listed = ", ".join(map(repr, self.names))
         listed = listed if len(listed) <= MOST_SHOWN else f"{listed[:MOST_SHOWN]}..."
-        raise ValueError(f"{self.argument}: expected a column {name!r}, got {listed}{self.inside}")
+        near = get_close_matches(name, self.names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"{self.argument}: expected a column {name!r}, got {listed}{self.inside}{hint}")
 
     def where(self, row: int, column: str) -> str:
         """Return the place of a cell, for a message."""
@@ -85,6 +89,19 @@ class Sheet:
         if left and left[0].name in ("", PANDAS_INDEX):
             return left[0].name
         return next((column.name for column in left if column.names_rows()), None)
+
+    def matching(self, argument: str, patterns: str | Sequence[str]) -> list[str]:
+        """Return the columns of those names or patterns, in the order of the table; each has to find one."""
+        if not isinstance(patterns, str | Iterable):
+            raise TypeError(f"{argument}: expected names of columns, got {shown(patterns)}")
+        wanted = [patterns] if isinstance(patterns, str) else list(patterns)
+        found: set[str] = set()
+        for pattern in wanted:
+            if not isinstance(pattern, str):
+                raise TypeError(f"{argument}: expected names of columns, got {shown(pattern)}")
+            matches = {column for column in self.names if fnmatchcase(column, pattern)}
+            found |= {self[pattern].name} if pattern in self.names or not matches else matches
+        return [column for column in self.names if column in found]
 
     def refuse_empty(self) -> None:
         """Require at least one row and one column."""
@@ -105,7 +122,10 @@ class Sheet:
         for row in np.flatnonzero(wrong).tolist():
             where, number = self.where(row, name), column.numbers[row]
             if column.cells[row] == "":
-                raise ValueError(f"{self.argument}: expected a number in every cell, got an empty cell in {where}")
+                hint = "features have no gaps; name a column of rewards, or ignore it"
+                raise ValueError(
+                    f"{self.argument}: expected a number in every cell, got an empty cell in {where}; {hint}"
+                )
             expected = f"finite numbers of magnitude at most {largest:g}"
             raise ValueError(f"{self.argument}: expected {expected}, got {number:g} in {where}")
         return column.numbers
