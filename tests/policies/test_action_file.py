@@ -33,11 +33,11 @@ def test_csv(tmp_path: Path) -> None:
 def test_columns_that_are_no_features_are_left_out(tmp_path: Path) -> None:
     file = tmp_path / "actions.csv"
     file.write_text("ad,price,reward_1,reward_2\nsmall,1,,3\nlarge,2,4,\n")
-    with pytest.raises(ValueError, match="got an empty cell in line 2, column 'reward_1'.*; features have no gaps"):
+    with pytest.raises(ValueError, match=r"got an empty cell in line 2, column 'reward_1'.*; features have no gaps"):
         read_actions(file)
     found = read_actions(file, ignore="reward_*")
     assert (found.labels, found.feature_names) == (("small", "large"), ("price",))
-    with pytest.raises(ValueError, match="expected a column 'rewards_1'.*did you mean 'reward_1'"):
+    with pytest.raises(ValueError, match=r"expected a column 'rewards_1'.*did you mean 'reward_1'"):
         read_actions(file, ignore=["rewards_1"])
 
 
