@@ -1,4 +1,4 @@
-"""What trials and workers cost: ``python -m benchmarks.workers`` (some minutes, two cores).
+"""What trials and workers cost: ``python -m benchmarks.workers`` (a quarter of an hour, two cores).
 
 Whole experiments of sparse IDS: seconds a trial on one worker, and what a second worker gains. Wall time counts, and
 workers are started anew each time, as a run from the command line does. Beside it stands what the machine itself gives:

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy.special import erfcx
 
 from sparsebandits.compiled import COMPILED
-from sparsebandits.posteriors.inline_random import happens_in_bin, normal, random_bits, uniform
+from sparsebandits.posteriors.inline_random import BYTE, happens_in_bin, normal, random_bits, uniform
 
 POINT_MASS, GAUSSIAN, LAPLACE = 0, 1, 2
-SHIFT_8, BYTE = np.uint64(8), np.uint64(255)
+SHIFT_8 = np.uint64(8)
 ROOT_HALF = math.sqrt(0.5)
 
 

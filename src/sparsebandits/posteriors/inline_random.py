@@ -20,7 +20,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
 SHIFT_30, SHIFT_27, SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
-SHIFT_11, SHIFT_12, LAYER_MASK = np.uint64(11), np.uint64(12), np.uint64(255)
+SHIFT_11, SHIFT_12, BYTE = np.uint64(11), np.uint64(12), np.uint64(255)
 
 
 BINS = 256
@@ -85,7 +85,7 @@ def normal(state: Any) -> Any:
     """Return a standard normal number by a ziggurat of 256 layers (Marsaglia and Tsang 2000; Doornik 2005)."""
     while True:
         bits = random_bits(state)
-        layer = np.int64(bits & LAYER_MASK)  # the low bits choose the layer, the high ones the place in it
+        layer = np.int64(bits & BYTE)  # the low bits choose the layer, the high ones the place in it
         x = (np.float64(bits >> SHIFT_11) * (2.0 / 9007199254740992.0) - 1.0) * EDGES[layer]
         if abs(x) < EDGES[layer + 1]:
             return x
@@ -129,4 +129,4 @@ def happens_in_bin(state: Any, low: Any, log_odds: float) -> bool:
 @njit(inline="always", error_model="numpy")
 def happens(state: Any, log_odds: float) -> bool:
     """Return whether an event with these log odds happens."""
-    return happens_in_bin(state, np.int64(random_bits(state) & LAYER_MASK), log_odds)
+    return happens_in_bin(state, np.int64(random_bits(state) & BYTE), log_odds)
