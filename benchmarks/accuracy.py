@@ -9,7 +9,7 @@ import argparse
 import numpy as np
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.policies.ids import InformationDirected
 from sparsebandits.tables import Table
 
@@ -18,7 +18,7 @@ NOISE, SPARSITY = 2.0, 2
 
 def errors(dimension: int, rounds: int, checks: tuple[int, ...], seed: int) -> FloatArray:
     """Return the largest error of means and of inclusions at each check, shape ``(checks, 2)``."""
-    instance = sb.GaussianActions(dimension, SPARSITY, noise_variance=NOISE).sample(seed)
+    instance = sb.environments.GaussianActions(dimension, SPARSITY, noise_variance=NOISE).sample(seed)
     prior = sb.SpikeSlab(SPARSITY / dimension, 1 / SPARSITY)
     posterior, truth = sb.Particles(prior, dimension, NOISE, seed=seed), sb.Enumeration(prior, dimension, NOISE)
     policy = sb.Policy(instance.actions, InformationDirected(posterior, 2.0, "deterministic", "variance"), {}, seed)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 
 
 def algorithm_1(

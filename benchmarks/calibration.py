@@ -24,7 +24,7 @@ from joblib import Parallel, delayed
 from numpy.random import Generator
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 
 STORED = Path(__file__).parent.parent / "tests" / "posteriors" / "calibration.json"
 SOURCES = Path(sb.__file__).parent

@@ -82,7 +82,7 @@ LIBRARIES = tuple(dict.fromkeys(entry.library for entry in PEERS))
 
 def play(
     competitor: Competitor,
-    instance: sb.Instance,
+    instance: sb.environments.Instance,
     rounds: int,
     noise_seed: Seed,
     clock: Callable[[], float] = perf_counter,

@@ -57,7 +57,7 @@ def measure(quick: bool) -> Figures:
 
 def rates(entries: Sequence[Entry], actions: int, rounds: int, repeats: int) -> list[Figures]:
     """Run all entries in turns. A peer that fails is dropped and its reason kept."""
-    instance = sb.GaussianActions(DIMENSION, SPARSITY, actions).sample(INSTANCE_SEED)
+    instance = sb.environments.GaussianActions(DIMENSION, SPARSITY, actions).sample(INSTANCE_SEED)
     found: dict[str, list[float]] = {entry.name: [] for entry in entries}
     problems: dict[str, str] = {}
     lengths = {entry.name: max(1, rounds // SHORTER) if entry.slow else rounds for entry in entries}

@@ -12,7 +12,7 @@ from sparsebandits.experiments import PolicyMaker
 from sparsebandits.experiments.progress import shown_progress
 
 SEED = 77
-WIDTHS: tuple[float | sb.ConfidenceRadius, ...] = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, sb.ConfidenceRadius())
+WIDTHS: tuple[float | sb.rules.ConfidenceRadius, ...] = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, sb.rules.ConfidenceRadius())
 
 
 def candidates() -> dict[str, PolicyMaker]:
@@ -20,7 +20,7 @@ def candidates() -> dict[str, PolicyMaker]:
     for selection in ("deterministic", "randomised"):
         policies[f"LinearIDS {selection}"] = sb.maker(sb.LinearIDS, selection=selection)
     for width in WIDTHS:
-        name = "confidence radius" if isinstance(width, sb.ConfidenceRadius) else f"width {width:g}"
+        name = "confidence radius" if isinstance(width, sb.rules.ConfidenceRadius) else f"width {width:g}"
         policies[f"LinUCB {name}"] = sb.maker(sb.LinUCB, width=width)
     return policies
 
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, nargs="+", default=[40, 100])
     given = parser.parse_args()
     for dimension in given.dimensions:
-        environment = sb.GaussianActions(dimension, sparsity=max(1, dimension // 10))
+        environment = sb.environments.GaussianActions(dimension, sparsity=max(1, dimension // 10))
         experiment = sb.Experiment(environment, candidates(), given.horizon, given.trials, SEED)
         with shown_progress(f"d = {dimension}") as progress:
             result = experiment.run(workers=os.cpu_count() or 1, progress=progress)

@@ -30,13 +30,13 @@ import sparsebandits as sb
 from benchmarks.limits import DIMENSION, PRIOR, SPARSITY, play
 from benchmarks.section import Figures, around, run, short
 from benchmarks.watching import Watcher, watched
-from sparsebandits.checks import FloatArray
-from sparsebandits.information import Prepared, best_actions, information
+from sparsebandits.arguments import FloatArray
+from sparsebandits.files import write_atomically
 from sparsebandits.posteriors.cloud import Cloud, Weights
-from sparsebandits.posteriors.inline_random import normal
+from sparsebandits.posteriors.kernels.inline_random import normal
+from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
-from sparsebandits.posteriors.quadratic import quadratic_forms
-from sparsebandits.storage import write_atomically
+from sparsebandits.rules.information import Prepared, best_actions, information
 from sparsebandits.tables import Cell, Table
 
 RECORD = Path(__file__).parent / "guard.json"
@@ -52,7 +52,7 @@ COUNTED = {
     "sweeps over coordinates": "sparsebandits.posteriors.moves:Moves.coordinates",
     "sweeps over models": "sparsebandits.posteriors.moves:Moves.models",
     "reweightings": "sparsebandits.posteriors.cloud:Weights.of",
-    "searches of best actions": "sparsebandits.information:best_actions",
+    "searches of best actions": "sparsebandits.rules.information:best_actions",
 }
 Action: TypeAlias = Callable[[], object]
 
@@ -78,7 +78,7 @@ def plain_normals(out: Any, state: Any) -> None:
 
 def pairs() -> dict[str, tuple[Action, Action]]:
     """Return each kernel with its reference, on the draws of a short run."""
-    instance = sb.GaussianActions(DIMENSION, SPARSITY).sample(0)
+    instance = sb.environments.GaussianActions(DIMENSION, SPARSITY).sample(0)
     policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0)
     play(policy, instance, ROUNDS)
     posterior = policy.posterior
@@ -147,7 +147,7 @@ def ratios(
     return found
 
 
-def history(instance: sb.Instance, rounds: int) -> tuple[FloatArray, FloatArray]:
+def history(instance: sb.environments.Instance, rounds: int) -> tuple[FloatArray, FloatArray]:
     """Return actions and rewards that depend on no policy: in round t the best of 1 + t // 10 actions met at random.
 
     Along a history of its own, a policy that rounding has led to another action would count other things.
@@ -161,7 +161,7 @@ def history(instance: sb.Instance, rounds: int) -> tuple[FloatArray, FloatArray]
 
 def counts(rounds: int = 500) -> dict[str, int]:
     """Return how often SparseIDS does what costs time, asked in each round of a given history."""
-    instance = sb.GaussianActions(DIMENSION, SPARSITY).sample(0)
+    instance = sb.environments.GaussianActions(DIMENSION, SPARSITY).sample(0)
     x, y = history(instance, rounds)
     calls: Counter[str] = Counter(dict.fromkeys(COUNTED, 0))
 

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments.progress import shown_progress
 from sparsebandits.tables import Table
 
 RESAMPLES = 2000
 
 
-def final_regrets(environment: sb.Hypercube, horizon: int, trials: int) -> FloatArray:
+def final_regrets(environment: sb.environments.Hypercube, horizon: int, trials: int) -> FloatArray:
     """Return the regret at the horizon, one number a trial."""
-    policies = {"HypercubeElimination": sb.HypercubeElimination}
+    policies = {"HypercubeElimination": sb.rivals.HypercubeElimination}
     return sb.Experiment(environment, policies, horizon, trials).run().final("HypercubeElimination")
 
 
@@ -48,7 +48,7 @@ def sweep(
     regrets = []
     with shown_progress(label) as progress:
         for d, s in cells:
-            environment = sb.Hypercube(d, s, effect=1.0 / (s if shrinking else largest))
+            environment = sb.environments.Hypercube(d, s, effect=1.0 / (s if shrinking else largest))
             regrets.append(final_regrets(environment, horizon, trials))
             progress(len(regrets), len(cells))
     found = np.array(regrets)

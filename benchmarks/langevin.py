@@ -17,9 +17,9 @@ from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 
 import sparsebandits as sb
-from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.simulate import INSTANCE_STREAM
 from sparsebandits.randomness import child
+from sparsebandits.results.intervals import mean_interval
 from sparsebandits.tables import Table
 
 SEED, HORIZON = 1998, 500
@@ -35,7 +35,7 @@ class Candidate:
     warm: bool
     rate: float = 0.5
 
-    def policy(self, problem: sb.Problem, inclusion: float, slab_variance: float) -> sb.Policy:
+    def policy(self, problem: sb.experiments.Problem, inclusion: float, slab_variance: float) -> sb.Policy:
         """Return sparse IDS with them."""
         prior = sb.SpikeSlab(inclusion, slab_variance, spike=sb.LaplaceSpike(self.spike))
         options: dict[str, Any] = {"chains": self.chains, "burn_in": self.burn_in, "warm_start": self.warm}
@@ -66,9 +66,9 @@ CANDIDATES = (
 def play(candidate: Candidate | None, dimension: int, trial: int) -> tuple[float, float]:
     """Return final regret and milliseconds a decision of one trial; no candidate means particles."""
     sparsity, seed = dimension // 10, SeedSequence(SEED, spawn_key=(trial,))
-    instance = sb.GaussianActions(dimension, sparsity).sample(child(seed, INSTANCE_STREAM))
+    instance = sb.environments.GaussianActions(dimension, sparsity).sample(child(seed, INSTANCE_STREAM))
 
-    def make(problem: sb.Problem) -> sb.Policy:
+    def make(problem: sb.experiments.Problem) -> sb.Policy:
         if candidate is not None:
             return candidate.policy(problem, sparsity / dimension, 1.0 / sparsity)
         prior = sb.SpikeSlab(sparsity / dimension, 1.0 / sparsity)

@@ -29,20 +29,20 @@ TOLD_SEEDS = range(10)
 """Of LinTS, which is cheap: its regret is an average."""
 
 
-def restricted(instance: sb.Instance) -> sb.Instance:
+def restricted(instance: sb.environments.Instance) -> sb.environments.Instance:
     """Return the same problem with the features that matter alone."""
     support = np.flatnonzero(instance.theta)
-    return sb.Instance(instance.actions[:, support], instance.theta[support], instance.noise_variance)
+    return sb.environments.Instance(instance.actions[:, support], instance.theta[support], instance.noise_variance)
 
 
-def told_regret(instance: sb.Instance, count: int, seed: int) -> float:
+def told_regret(instance: sb.environments.Instance, count: int, seed: int) -> float:
     """Return the regret of LinTS that sees the true support alone, under the noise that sparse IDS had."""
     small = restricted(instance)
     policy = sb.LinTS(small.actions, sb.GaussianPrior(variance=1.0 / SPARSITY), NOISE, seed=seed)
     return sum(r.regret for r in rounds(policy, small, count, NOISE_SEED))
 
 
-def play(instance: sb.Instance, count: int) -> Figures:
+def play(instance: sb.environments.Instance, count: int) -> Figures:
     """Return milliseconds, regret and moves of sparse IDS by stretch, the whole time and the peak of the memory."""
     begun, begun_cpu = perf_counter(), process_time()
     policy = sparse_ids(instance, SPARSITY, seed=1)
@@ -76,8 +76,8 @@ def play(instance: sb.Instance, count: int) -> Figures:
 
 def measure(quick: bool) -> Figures:
     count, actions, dimension = (40, 500, 100) if quick else (ROUNDS, ACTIONS, DIMENSION)
-    instance = sb.GaussianActions(dimension, SPARSITY, actions, noise_variance=NOISE).sample(0)
-    small = sb.GaussianActions(100, SPARSITY, noise_variance=NOISE).sample(0)
+    instance = sb.environments.GaussianActions(dimension, SPARSITY, actions, noise_variance=NOISE).sample(0)
+    small = sb.environments.GaussianActions(100, SPARSITY, noise_variance=NOISE).sample(0)
     list(rounds(sparse_ids(small, SPARSITY, 0), small, 40, 0))  # compiles
     ids = play(instance, count)
     told = [told_regret(instance, count, seed) for seed in (TOLD_SEEDS[:2] if quick else TOLD_SEEDS)]

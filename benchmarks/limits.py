@@ -38,8 +38,8 @@ import sparsebandits as sb
 from benchmarks.machine import EXPONENTIAL, machine
 from benchmarks.section import Figures, around, run, short, target, targets_table
 from benchmarks.watching import Watcher, watched
-from sparsebandits.checks import FloatArray, IntArray
-from sparsebandits.posteriors.quadratic import quadratic_forms
+from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
 from sparsebandits.randomness import IndexedNormals
 from sparsebandits.tables import Cell, Table
 
@@ -206,13 +206,16 @@ KERNELS: dict[str, tuple[Counter, tuple[str, ...]]] = {
     "resampling": (resampling, ("sparsebandits.posteriors.moves:Ensemble.take",)),
     "sweep over coordinates": (coordinates, ("sparsebandits.posteriors.moves:Moves.coordinates",)),
     "sweep over models": (models, ("sparsebandits.posteriors.moves:Moves.models",)),
-    "sparse rows of θ": (compressing, ("sparsebandits.sparse_draws:compressed",)),
-    "best action of each draw": (best, ("sparsebandits.sparse_draws:best_of_rows",)),
-    "draws in groups": (grouping, ("sparsebandits.sparse_draws:pattern_of_groups",)),
-    "means of groups": (group_means, ("sparsebandits.information:Optima.means",)),
+    "sparse rows of θ": (compressing, ("sparsebandits.posteriors.kernels.sparse_draws:compressed",)),
+    "best action of each draw": (best, ("sparsebandits.posteriors.kernels.sparse_draws:best_of_rows",)),
+    "draws in groups": (grouping, ("sparsebandits.posteriors.kernels.sparse_draws:pattern_of_groups",)),
+    "means of groups": (group_means, ("sparsebandits.rules.information:Optima.means",)),
     "gain of each action": (
         group_squares,
-        ("sparsebandits.information:SparseMeans.variances", "sparsebandits.information:DenseMeans.variances"),
+        (
+            "sparsebandits.rules.information:SparseMeans.variances",
+            "sparsebandits.rules.information:DenseMeans.variances",
+        ),
     ),
 }
 """Each kernel: how its work is counted, and where its calls go through."""
@@ -227,7 +230,7 @@ class Call:
     work: Work
 
 
-def play(policy: sb.Policy, instance: sb.Instance, rounds: int) -> float:
+def play(policy: sb.Policy, instance: sb.environments.Instance, rounds: int) -> float:
     """Return the processor seconds of ask + tell."""
     noise, deviation, seconds = IndexedNormals(1), math.sqrt(instance.noise_variance), 0.0
     for t in range(rounds):
@@ -241,7 +244,7 @@ def play(policy: sb.Policy, instance: sb.Instance, rounds: int) -> float:
     return seconds
 
 
-def calls_of(policy: sb.Policy, instance: sb.Instance, rounds: int) -> list[Call]:
+def calls_of(policy: sb.Policy, instance: sb.environments.Instance, rounds: int) -> list[Call]:
     """Return the calls of all kernels in a run."""
     scene, calls = Scene(instance.actions), list[Call]()
 
@@ -309,7 +312,7 @@ def outside(policy: sb.SparseIDS, draws: int) -> list[Call]:
 def measure(quick: bool) -> Figures:
     """Play runs with several seeds, each between a measurement of the machine and its own counts."""
     rounds, draws, repeats = (20, 1000, 1) if quick else (500, DRAWS, 3)
-    instance = sb.GaussianActions(DIMENSION, SPARSITY).sample(0)
+    instance = sb.environments.GaussianActions(DIMENSION, SPARSITY).sample(0)
 
     def policy(seed: int) -> sb.SparseIDS:
         return sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, n_draws=draws, seed=seed)

@@ -13,7 +13,7 @@ from numba import njit
 from numpy.random import PCG64, SFC64, Generator
 
 from benchmarks.section import Figures
-from sparsebandits.posteriors.inline_random import GOLDEN, mixed, normal
+from sparsebandits.posteriors.kernels.inline_random import GOLDEN, mixed, normal
 
 LEVELS = {"L2": 400_000, "L3": 8_000_000, "memory": 400_000_000}
 """Bytes of arrays that fit a level of the memory: the second is that of 10,000 draws of 100 coefficients."""

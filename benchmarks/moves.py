@@ -9,7 +9,7 @@ import argparse
 import numpy as np
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.policies.ids import InformationDirected
 from sparsebandits.posteriors import particles
 from sparsebandits.posteriors.moves import Moves
@@ -21,7 +21,7 @@ SETTINGS = ((0.5, 0.7), (0.5, 0.5), (0.35, 0.7), (particles.LEAST_SHARE, particl
 
 def history(dimension: int, sparsity: int, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return features, rewards, and the exact means and inclusions after every tenth round."""
-    instance = sb.GaussianActions(dimension, sparsity, noise_variance=NOISE).sample(seed)
+    instance = sb.environments.GaussianActions(dimension, sparsity, noise_variance=NOISE).sample(seed)
     prior = sb.SpikeSlab(sparsity / dimension, 1 / sparsity)
     posterior, truth = sb.Particles(prior, dimension, NOISE, 2000, seed), sb.Enumeration(prior, dimension, NOISE)
     policy = sb.Policy(instance.actions, InformationDirected(posterior, 2.0, "deterministic", "variance"), {}, seed)

@@ -22,7 +22,7 @@ import numpy as np
 
 import sparsebandits as sb
 from benchmarks.section import Figures, around, run, short, target, targets_table
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.tables import Cell, Table
 
@@ -51,7 +51,7 @@ Peer: TypeAlias = Callable[[Density, int], tuple[WarmUp, Step]]
 
 def data() -> tuple[FloatArray, FloatArray]:
     """Return actions of one instance, chosen at random, and their rewards."""
-    instance = sb.GaussianActions(DIMENSION, 10, noise_variance=NOISE).sample(0)
+    instance = sb.environments.GaussianActions(DIMENSION, 10, noise_variance=NOISE).sample(0)
     rng = np.random.default_rng(0)
     x = instance.actions[rng.integers(len(instance.actions), size=COUNT)]
     return x, x @ instance.theta + np.sqrt(NOISE) * rng.standard_normal(COUNT)

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

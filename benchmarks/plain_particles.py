@@ -10,7 +10,7 @@ from numpy.random import Generator
 from scipy.special import expit
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors.particles import systematic
 
 

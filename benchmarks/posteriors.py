@@ -24,7 +24,7 @@ from benchmarks.algorithm1 import algorithm_1
 from benchmarks.plain_particles import PlainParticles
 from benchmarks.section import Figures, around, run, short, target, targets_table
 from benchmarks.watching import watched
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.tables import Cell, Table
 
 NOISE = 2.0
@@ -51,9 +51,9 @@ def laplace(dimension: int) -> sb.SpikeSlab:
 
 def history(dimension: int, rounds: int) -> tuple[FloatArray, FloatArray]:
     """Return the actions and rewards of sparse IDS on one instance."""
-    instance = sb.GaussianActions(dimension, max(dimension // 10, 1), noise_variance=NOISE).sample(0)
+    instance = sb.environments.GaussianActions(dimension, max(dimension // 10, 1), noise_variance=NOISE).sample(0)
 
-    def make(problem: sb.Problem) -> sb.Policy:
+    def make(problem: sb.experiments.Problem) -> sb.Policy:
         return sb.SparseIDS(problem.actions, point_mass(dimension), NOISE, seed=0)
 
     trace = sb.simulate(make, instance, rounds, seed=0)

@@ -42,15 +42,15 @@ FLOOR = replace(LIN_TS, name="LinTS, told the support", note="a floor: it sees t
 ENTRIES = {entry.name: entry for entry in (*OURS, FLOOR, *PEERS)}
 
 
-def instance_of(dimension: int, trial: int) -> sb.Instance:
-    environment = sb.GaussianActions(dimension, SPARSITIES[dimension])
+def instance_of(dimension: int, trial: int) -> sb.environments.Instance:
+    environment = sb.environments.GaussianActions(dimension, SPARSITIES[dimension])
     return environment.sample(child(SEED, trial, INSTANCE_STREAM))
 
 
-def restricted(instance: sb.Instance) -> sb.Instance:
+def restricted(instance: sb.environments.Instance) -> sb.environments.Instance:
     """Return the same means from the features that matter alone."""
     support = np.flatnonzero(instance.theta)
-    return sb.Instance(instance.actions[:, support], instance.theta[support], instance.noise_variance)
+    return sb.environments.Instance(instance.actions[:, support], instance.theta[support], instance.noise_variance)
 
 
 def game(name: str, dimension: int, trial: int, rounds: int) -> Figures:

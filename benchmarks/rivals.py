@@ -21,18 +21,20 @@ import numpy as np
 from numpy.random import Generator
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
-from sparsebandits.experiments.intervals import mean_interval
+from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.files import write_atomically
 from sparsebandits.policies import ActionSet, Choice, Reasons
-from sparsebandits.storage import write_atomically
+from sparsebandits.results.intervals import mean_interval
 from sparsebandits.tables import Table
 
 SEED, DIMENSION, SPARSITY, NOISE, HORIZON = 2022, 40, 4, 2.0, 500
 PRIOR = sb.SpikeSlab(SPARSITY / DIMENSION, 1.0 / SPARSITY)
 SETTINGS: dict[str, Any] = {
-    "200 actions that stay": sb.GaussianActions(DIMENSION, SPARSITY, 200, noise_variance=NOISE),
-    "20 fresh actions a round": sb.ChangingActions(sb.GaussianActions(DIMENSION, SPARSITY, 20, noise_variance=NOISE)),
+    "200 actions that stay": sb.environments.GaussianActions(DIMENSION, SPARSITY, 200, noise_variance=NOISE),
+    "20 fresh actions a round": sb.environments.ChangingActions(
+        sb.environments.GaussianActions(DIMENSION, SPARSITY, 20, noise_variance=NOISE)
+    ),
 }
 
 
@@ -56,7 +58,7 @@ class Uniform:
         """Continue."""
 
 
-def random_play(problem: sb.Problem) -> sb.Policy:
+def random_play(problem: sb.experiments.Problem) -> sb.Policy:
     return sb.Policy(problem.actions, Uniform(), {}, problem.seed)
 
 
@@ -66,40 +68,40 @@ UNTUNED: dict[str, PolicyMaker] = {
     "SparseTS": sb.maker(sb.SparseTS, prior=PRIOR),
     "LinearIDS": sb.maker(sb.LinearIDS),
     "LinTS": sb.maker(sb.LinTS),
-    "LinUCB, confidence radius": sb.maker(sb.LinUCB, width=sb.ConfidenceRadius()),
-    "FrequentistIDS": sb.maker(sb.FrequentistIDS),
-    "ESTC, as its theorem has it": sb.maker(sb.ESTC, sparsity=SPARSITY),
-    "OnlineToConfidence": sb.maker(sb.OnlineToConfidence, prior=PRIOR, sparsity=SPARSITY, n_draws=2000),
-    "ThresholdedLasso": sb.maker(sb.ThresholdedLasso),
-    "SALasso": sb.maker(sb.SALasso),
-    "LassoBandit": sb.maker(sb.LassoBandit),
-    "DRLasso": sb.maker(sb.DRLasso),
+    "LinUCB, confidence radius": sb.maker(sb.LinUCB, width=sb.rules.ConfidenceRadius()),
+    "FrequentistIDS": sb.maker(sb.rivals.FrequentistIDS),
+    "ESTC, as its theorem has it": sb.maker(sb.rivals.ESTC, sparsity=SPARSITY),
+    "OnlineToConfidence": sb.maker(sb.rivals.OnlineToConfidence, prior=PRIOR, sparsity=SPARSITY, n_draws=2000),
+    "ThresholdedLasso": sb.maker(sb.rivals.ThresholdedLasso),
+    "SALasso": sb.maker(sb.rivals.SALasso),
+    "LassoBandit": sb.maker(sb.rivals.LassoBandit),
+    "DRLasso": sb.maker(sb.rivals.DRLasso),
     "random": random_play,
 }
 STAY, FRESH = tuple(SETTINGS)
 DEVIATION = math.sqrt(NOISE)
 TUNED: dict[str, tuple[Callable[[Any], PolicyMaker], Sequence[Any]]] = {
     "LinUCB, tuned": (lambda width: sb.maker(sb.LinUCB, width=width), (1.0, 1.5, 2.0, 3.0)),
-    "FrequentistIDS, tuned": (lambda width: sb.maker(sb.FrequentistIDS, width=width), (1.0, 1.5, 2.0, 3.0)),
+    "FrequentistIDS, tuned": (lambda width: sb.maker(sb.rivals.FrequentistIDS, width=width), (1.0, 1.5, 2.0, 3.0)),
     "ESTC, tuned": (
-        lambda rounds: sb.maker(sb.ESTC, exploration=rounds, penalty="cross-validation"),
+        lambda rounds: sb.maker(sb.rivals.ESTC, exploration=rounds, penalty="cross-validation"),
         (50, 75, 100, 150, 200),
     ),
     "OnlineToConfidence, tuned": (
-        lambda scale: sb.maker(sb.OnlineToConfidence, prior=PRIOR, sparsity=SPARSITY, n_draws=2000, scale=scale),
+        lambda scale: sb.maker(sb.rivals.OnlineToConfidence, prior=PRIOR, sparsity=SPARSITY, n_draws=2000, scale=scale),
         (0.05, 0.1, 0.2),
     ),
     "LassoGreedy, tuned": (
-        lambda rounds: sb.maker(sb.LassoGreedy, exploration=rounds),
+        lambda rounds: sb.maker(sb.rivals.LassoGreedy, exploration=rounds),
         (0, 25, 50, 100),
     ),
     "ThresholdedLasso, tuned": (
-        lambda penalty: sb.maker(sb.ThresholdedLasso, penalty=penalty * DEVIATION),
+        lambda penalty: sb.maker(sb.rivals.ThresholdedLasso, penalty=penalty * DEVIATION),
         (0.02, 0.05, 0.1, 0.2),
     ),
-    "SALasso, tuned": (lambda penalty: sb.maker(sb.SALasso, penalty=penalty * DEVIATION), (0.1, 0.2, 0.4, 0.8)),
+    "SALasso, tuned": (lambda penalty: sb.maker(sb.rivals.SALasso, penalty=penalty * DEVIATION), (0.1, 0.2, 0.4, 0.8)),
     "LassoBandit, one parameter, tuned": (
-        lambda samples: sb.maker(sb.LassoBandit, parameters="shared", forced_samples=samples),
+        lambda samples: sb.maker(sb.rivals.LassoBandit, parameters="shared", forced_samples=samples),
         (1, 5, 20),
     ),
 }

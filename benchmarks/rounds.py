@@ -17,7 +17,7 @@ class Round(NamedTuple):
     regret: float
 
 
-def rounds(policy: sb.Policy, instance: sb.Instance, count: int, noise_seed: int) -> Iterator[Round]:
+def rounds(policy: sb.Policy, instance: sb.environments.Instance, count: int, noise_seed: int) -> Iterator[Round]:
     """Play ``count`` rounds; the noise is that of ``noise_seed``, the round and the action, whoever plays."""
     noise, deviation = IndexedNormals(noise_seed), sqrt(instance.noise_variance)
     for t in range(count):
@@ -30,7 +30,7 @@ def rounds(policy: sb.Policy, instance: sb.Instance, count: int, noise_seed: int
         yield Round(asked - begun, process_time() - rewarded, float(instance.gaps[decision.action]))
 
 
-def sparse_ids(instance: sb.Instance, sparsity: int, seed: int, draws: int = 10_000) -> sb.SparseIDS:
+def sparse_ids(instance: sb.environments.Instance, sparsity: int, seed: int, draws: int = 10_000) -> sb.SparseIDS:
     """Return sparse IDS on particles, told how many features matter and the noise."""
     prior = sb.SpikeSlab(inclusion=sparsity / instance.actions.shape[1], slab_variance=1.0 / sparsity)
     return sb.SparseIDS(instance.actions, prior, instance.noise_variance, n_draws=draws, seed=seed)

@@ -82,7 +82,9 @@ def exponent(sizes: Iterable[float], costs: Iterable[float]) -> float:
 
 def cost(size: Size, length: int, seed: int) -> float:
     """Return milliseconds of processor time a round."""
-    instance = sb.GaussianActions(size.dimension, size.sparsity, size.actions, noise_variance=NOISE).sample(seed)
+    instance = sb.environments.GaussianActions(
+        size.dimension, size.sparsity, size.actions, noise_variance=NOISE
+    ).sample(seed)
     policy = sparse_ids(instance, size.sparsity, seed, size.draws)
     return 1000 * fmean(r.ask + r.tell for r in rounds(policy, instance, length, seed))
 
@@ -112,7 +114,7 @@ def resident() -> float:
 
 def long_run(length: int, seed: int) -> Figures:
     """Play one long run; milliseconds and the most memory by stretch (arrays come and go from round to round)."""
-    instance = sb.GaussianActions(LONG_DIMENSION, LONG_DIMENSION // 10, noise_variance=NOISE).sample(seed)
+    instance = sb.environments.GaussianActions(LONG_DIMENSION, LONG_DIMENSION // 10, noise_variance=NOISE).sample(seed)
     policy = sparse_ids(instance, LONG_DIMENSION // 10, seed)
     stretch = length // STRETCHES
     ms, megabytes = np.empty((2, length))

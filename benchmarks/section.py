@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sparsebandits.storage import write_atomically
+from sparsebandits.files import write_atomically
 from sparsebandits.tables import Cell, Table
 
 RESULTS = Path(__file__).parent / "results"

@@ -21,17 +21,17 @@ from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 
 import sparsebandits as sb
-from sparsebandits.experiments.growth import growing
-from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.simulate import INSTANCE_STREAM
 from sparsebandits.randomness import child
+from sparsebandits.results.growth import growing
+from sparsebandits.results.intervals import mean_interval
 from sparsebandits.tables import Table
 
 SEED, NOISE = 2021, 2.0
 POINTS = 50
 """Points of a regret curve that are kept."""
 
-Maker = Callable[[sb.Instance, sb.Problem], sb.Policy]
+Maker = Callable[[sb.environments.Instance, sb.experiments.Problem], sb.Policy]
 
 
 @dataclass(frozen=True)
@@ -44,19 +44,19 @@ class Setting:
     policies: tuple[str, ...]
     scale: float = 1.0  # of the rewards
 
-    def instance(self, trial: int) -> sb.Instance:
+    def instance(self, trial: int) -> sb.environments.Instance:
         """Return the instance of a trial."""
-        environment = sb.GaussianActions(self.dimension, self.sparsity, noise_variance=NOISE)
+        environment = sb.environments.GaussianActions(self.dimension, self.sparsity, noise_variance=NOISE)
         drawn = environment.sample(child(SeedSequence(SEED, spawn_key=(trial,)), INSTANCE_STREAM))
-        return sb.Instance(drawn.actions, self.scale * drawn.theta, self.scale**2 * drawn.noise_variance)
+        return sb.environments.Instance(drawn.actions, self.scale * drawn.theta, self.scale**2 * drawn.noise_variance)
 
 
-def true_prior(instance: sb.Instance, **changes: Any) -> sb.SpikeSlab:
+def true_prior(instance: sb.environments.Instance, **changes: Any) -> sb.SpikeSlab:
     s, d = np.count_nonzero(instance.theta), len(instance.theta)
     return sb.SpikeSlab(**{"inclusion": s / d, "slab_variance": 1.0 / s, **changes})
 
 
-def sparse_ids(instance: sb.Instance, problem: sb.Problem, **settings: Any) -> sb.Policy:
+def sparse_ids(instance: sb.environments.Instance, problem: sb.experiments.Problem, **settings: Any) -> sb.Policy:
     given: dict[str, Any] = {
         "prior": true_prior(instance),
         "noise_variance": problem.noise_variance,
@@ -65,14 +65,14 @@ def sparse_ids(instance: sb.Instance, problem: sb.Problem, **settings: Any) -> s
     return sb.SparseIDS(problem.actions, **given)
 
 
-def sparse_ts(instance: sb.Instance, problem: sb.Problem) -> sb.Policy:
+def sparse_ts(instance: sb.environments.Instance, problem: sb.experiments.Problem) -> sb.Policy:
     return sb.SparseTS(problem.actions, true_prior(instance), problem.noise_variance, seed=problem.seed)
 
 
 def told(policy: Any) -> Maker:
     """Return a maker of a dense policy that sees the features which matter, and nothing else."""
 
-    def make(instance: sb.Instance, problem: sb.Problem) -> sb.Policy:
+    def make(instance: sb.environments.Instance, problem: sb.experiments.Problem) -> sb.Policy:
         support = np.flatnonzero(instance.theta)
         prior = sb.GaussianPrior(1.0 / len(support))
         made: sb.Policy = policy(problem.actions[:, support], prior, problem.noise_variance, seed=problem.seed)
@@ -82,7 +82,7 @@ def told(policy: Any) -> Maker:
 
 
 def dense(policy: Any) -> Maker:
-    def make(instance: sb.Instance, problem: sb.Problem) -> sb.Policy:
+    def make(instance: sb.environments.Instance, problem: sb.experiments.Problem) -> sb.Policy:
         made: sb.Policy = policy(problem.actions, noise_variance=problem.noise_variance, seed=problem.seed)
         return made
 
@@ -97,7 +97,7 @@ def learnt(**changes: Any) -> Maker:
     return lambda instance, problem: sparse_ids(instance, problem, prior=true_prior(instance, **changes))
 
 
-def papers(instance: sb.Instance, problem: sb.Problem) -> sb.Policy:
+def papers(instance: sb.environments.Instance, problem: sb.experiments.Problem) -> sb.Policy:
     """Return sparse IDS on the paper's sampler, with the constants that did best in ``benchmarks.langevin``."""
     prior = true_prior(instance, spike=sb.LaplaceSpike(0.1))
     options: dict[str, Any] = {"chains": 100, "warm_start": True, "learning_rate": 1.0}

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from benchmarks.section import Figures, around, run, short, target, targets_table
-from sparsebandits.compiled import LINE
+from sparsebandits.posteriors.kernels.compiled import LINE
 from sparsebandits.tables import Cell, Table
 
 ROUNDS = 20

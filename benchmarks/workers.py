@@ -31,7 +31,7 @@ def experiment(trials: int, horizon: int) -> sb.Experiment:
     sparsity = DIMENSION // 10
     prior = sb.SpikeSlab(inclusion=sparsity / DIMENSION, slab_variance=1.0 / sparsity)
     return sb.Experiment(
-        environment=sb.GaussianActions(DIMENSION, sparsity, noise_variance=NOISE),
+        environment=sb.environments.GaussianActions(DIMENSION, sparsity, noise_variance=NOISE),
         policies={"SparseIDS": sb.maker(sb.SparseIDS, prior=prior)},
         horizon=horizon,
         trials=trials,

@@ -13,9 +13,9 @@ from PIL import Image
 from examples.pools import POOLS, TOP, Pool
 from examples.record import found_curves
 from examples.tables import paper_name
-from sparsebandits.checks import FloatArray, IntArray
-from sparsebandits.experiments.intervals import mean_interval
-from sparsebandits.experiments.plots.style import (
+from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.plots.style import (
     COLOURS,
     PALE,
     Look,

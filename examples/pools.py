@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.datasets import load_diabetes, load_wine
 
-from sparsebandits.checks import FloatArray, IntArray
+from sparsebandits.arguments import FloatArray, IntArray
 
 TOP = 10
 """How many candidates a search is for."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from examples.pools import TOP, Pool
 from examples.search import FIRST
-from sparsebandits.checks import FloatArray, IntArray
-from sparsebandits.storage import write_atomically
+from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.files import write_atomically
 
 RESULTS = Path(__file__).parent / "results"
 DRAWS = 10_000

@@ -14,7 +14,7 @@ from sklearn.linear_model import BayesianRidge
 
 import sparsebandits as sb
 from examples.pools import Pool
-from sparsebandits.checks import FloatArray, IntArray
+from sparsebandits.arguments import FloatArray, IntArray
 
 FIRST = 5
 """Candidates measured at random before a policy is asked."""

@@ -12,7 +12,7 @@ from sklearn.linear_model import LassoCV, lars_path
 
 import sparsebandits as sb
 from examples.pools import Pool
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 
 
 def entry_order(features: FloatArray, reward: FloatArray) -> list[int]:

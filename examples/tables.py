@@ -9,8 +9,8 @@ from examples.pools import POOLS, TOP, Pool
 from examples.record import RESULTS, Results, found_curves, load, rounds_to, simple_regret
 from examples.search import Hindsight
 from examples.selection import entry_order
-from sparsebandits.checks import FloatArray
-from sparsebandits.experiments.intervals import mean_interval
+from sparsebandits.arguments import FloatArray
+from sparsebandits.results.intervals import mean_interval
 
 
 def estimate(values: FloatArray, digits: int) -> str:

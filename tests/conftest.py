@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import settings
 
 POSTERIORS = Path(__file__).parents[1] / "src" / "sparsebandits" / "posteriors"
-KERNELS = b"".join(path.read_bytes() for path in sorted(POSTERIORS.glob("*.py")))
+KERNELS = b"".join(path.read_bytes() for path in sorted(POSTERIORS.rglob("*.py")))
 CACHE = Path(__file__).parents[1] / ".numba_cache" / hashlib.sha256(KERNELS).hexdigest()[:16]
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE)  # the same for tests that change the directory
 

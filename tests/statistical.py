@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 
 FAMILY_WISE = 1e-5
 """Chance that a correct implementation fails one statistical check, over all numbers that it compares."""

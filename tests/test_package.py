@@ -20,7 +20,7 @@ def test_public_names_are_there_and_once() -> None:
         assert getattr(sb, name).__module__.startswith("sparsebandits.")
         assert name in dir(sb)
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        sb.Nothing  # noqa: B018
+        sb.Nothing  # type: ignore[attr-defined]  # noqa: B018
     assert version("sparsebandits") == sb.__version__
 
 

@@ -107,7 +107,7 @@ def test_the_page_on_the_large_problem() -> None:
 
 
 def test_the_restricted_problem_is_the_same_problem() -> None:
-    instance = sb.GaussianActions(dimension=12, sparsity=3, n_actions=20).sample(0)
+    instance = sb.environments.GaussianActions(dimension=12, sparsity=3, n_actions=20).sample(0)
     small = large.restricted(instance)
     assert small.actions.shape == (20, 3)
     np.testing.assert_allclose(small.means, instance.means)
@@ -115,7 +115,7 @@ def test_the_restricted_problem_is_the_same_problem() -> None:
 
 def test_rounds_give_the_regret_that_simulate_gives() -> None:
     """The loop is written twice, here with a clock for the processor: without noise both must agree."""
-    instance = sb.GaussianActions(dimension=6, sparsity=2, n_actions=10, noise_variance=1e-12).sample(0)
+    instance = sb.environments.GaussianActions(dimension=6, sparsity=2, n_actions=10, noise_variance=1e-12).sample(0)
     played = list(rounds(sb.LinUCB(instance.actions), instance, 15, noise_seed=0))
     trace = sb.simulate(lambda problem: sb.LinUCB(problem.actions), instance, 15)
     np.testing.assert_allclose(np.cumsum([r.regret for r in played]), trace.regret)

@@ -72,7 +72,7 @@ def test_facts_of_draws() -> None:
 
 
 def test_every_kernel_of_a_run_is_counted() -> None:
-    instance = sb.GaussianActions(12, 2, n_actions=20).sample(0)
+    instance = sb.environments.GaussianActions(12, 2, n_actions=20).sample(0)
     policy = sb.SparseIDS(instance.actions, sb.SpikeSlab(0.1, 1.0), 1.0, n_draws=200, seed=0)
     calls = limits.calls_of(policy, instance, 15)
     assert {call.kernel for call in calls} >= set(limits.KERNELS) - {"sweep over models"}

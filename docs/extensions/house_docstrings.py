@@ -60,7 +60,7 @@ def on_signature(
 
 
 def on_missing(app: Any, env: Any, node: Any, text: Any) -> Any:
-    """Look a class up by its name alone: ``sparsebandits.priors.SpikeSlab`` is ``sparsebandits.SpikeSlab``."""
+    """Look a class up by its name alone: ``sparsebandits.model.priors.SpikeSlab`` is ``sparsebandits.SpikeSlab``."""
     target = node.get("reftarget", "")
     if node.get("refdomain") != "py" or not (target.startswith("sparsebandits.") or "." not in target):
         return None

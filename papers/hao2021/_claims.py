@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from papers.hao2021 import claim1, figure1, figure2, figure3
-from sparsebandits.checks import FloatArray
-from sparsebandits.experiments.comparison import Result
-from sparsebandits.experiments.intervals import mean_interval, statistic_interval
-from sparsebandits.experiments.pairing import paired
+from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments.progress import duration
+from sparsebandits.results.intervals import mean_interval, statistic_interval
+from sparsebandits.results.pairing import paired
+from sparsebandits.results.result import Result
 
 RESULTS = Path(__file__).parent / "results"
 HOLDS, FAILS, OPEN = "holds", "FAILS", "open"

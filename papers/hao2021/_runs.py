@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from sparsebandits.environments import Environment
-from sparsebandits.experiments.comparison import Result
 from sparsebandits.experiments.plan import Plan, Tuning
 from sparsebandits.experiments.progress import shown_progress
 from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.results.result import Result
 from sparsebandits.tables import Table
 
 SEED = 2021

@@ -17,9 +17,9 @@ import numpy as np
 import sparsebandits as sb
 from papers.hao2021._runs import SCALES, Report, Scale, run
 from papers.hao2021.figure2 import IDS, RANDOMISED, TS, informed_prior
-from sparsebandits.experiments.comparison import Result
 from sparsebandits.experiments.plan import Tuning
 from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.results.result import Result
 from sparsebandits.tables import Table
 
 DIMENSION, SPARSITY, EPSILON, INFORMATIVE = 200, 2, 0.5, 400
@@ -30,9 +30,9 @@ WIDTHS = (0.25, 0.5, 1.0, 2.0, 3.0)
 
 
 @cache
-def environment() -> sb.HardInstance:
+def environment() -> sb.environments.HardInstance:
     """Return the illustrative example."""
-    return sb.HardInstance(DIMENSION, SPARSITY, EPSILON, n_informative=INFORMATIVE, noise_variance=1.0)
+    return sb.environments.HardInstance(DIMENSION, SPARSITY, EPSILON, n_informative=INFORMATIVE, noise_variance=1.0)
 
 
 def policies(scale: Scale) -> dict[str, PolicyMaker | Tuning]:
@@ -45,7 +45,7 @@ def policies(scale: Scale) -> dict[str, PolicyMaker | Tuning]:
     bound = float(np.hypot(1.0, EPSILON))  # ‖θ*‖
 
     def optimism(radius: float) -> PolicyMaker:
-        return sb.maker(sb.OnlineToConfidence, prior=prior, bound=bound, sparsity=SPARSITY, scale=radius)
+        return sb.maker(sb.rivals.OnlineToConfidence, prior=prior, bound=bound, sparsity=SPARSITY, scale=radius)
 
     def linucb(width: float) -> PolicyMaker:
         return sb.maker(sb.LinUCB, prior=gaussian, width=width)

@@ -18,11 +18,11 @@ from joblib import Parallel, delayed
 
 import sparsebandits as sb
 from papers.hao2021._runs import SCALES, Report
-from sparsebandits.experiments.intervals import mean_interval
-from sparsebandits.experiments.plots import histograms
 from sparsebandits.experiments.progress import shown_progress
 from sparsebandits.experiments.provenance import now, surroundings
-from sparsebandits.storage import write_atomically
+from sparsebandits.files import write_atomically
+from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.plots import histograms
 from sparsebandits.tables import Cell, Table
 
 TRUTH = np.array([3.0, 2.0, 0, 0, 0, 0, 0, 0, 0, 0])
@@ -41,7 +41,7 @@ def posteriors(seed: int) -> dict[str, sb.Langevin | sb.Particles]:
     """Return the three engines, given the rows of one data set."""
     d = len(TRUTH)
     of_rows, of_noise = np.random.SeedSequence(seed).spawn(2)
-    x = sb.GaussianActions(d, 1, n_actions=ROWS, correlation=0.6).sample(of_rows).actions
+    x = sb.environments.GaussianActions(d, 1, n_actions=ROWS, correlation=0.6).sample(of_rows).actions
     y = x @ TRUTH + np.sqrt(NOISE_VARIANCE) * np.random.default_rng(of_noise).standard_normal(ROWS)
     laplace = sb.SpikeSlab.from_paper(BETA, LAMBDA0, LAMBDA1, NOISE_VARIANCE)
     point_mass = sb.SpikeSlab(BETA, NOISE_VARIANCE * LAMBDA1)

@@ -13,10 +13,10 @@ import numpy as np
 
 import sparsebandits as sb
 from papers.hao2021._runs import NOISE_VARIANCE, SCALES, Report, run
-from sparsebandits.checks import FloatArray
-from sparsebandits.experiments.comparison import Result
-from sparsebandits.experiments.plots import pull_histograms, sweep
+from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.results.plots import pull_histograms, sweep
+from sparsebandits.results.result import Result
 from sparsebandits.tables import Table
 
 DIMENSION, SPARSITY = 10, 2
@@ -54,9 +54,9 @@ def policies(epsilon: float) -> dict[str, PolicyMaker]:
 
 
 @cache
-def environment(epsilon: float) -> sb.HardInstance:
+def environment(epsilon: float) -> sb.environments.HardInstance:
     """Return the illustrative example."""
-    return sb.HardInstance(DIMENSION, SPARSITY, epsilon, noise_variance=NOISE_VARIANCE)
+    return sb.environments.HardInstance(DIMENSION, SPARSITY, epsilon, noise_variance=NOISE_VARIANCE)
 
 
 def name_of(epsilon: float) -> str:

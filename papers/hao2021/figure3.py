@@ -12,10 +12,10 @@ from pathlib import Path
 
 import sparsebandits as sb
 from papers.hao2021._runs import NOISE_VARIANCE, SCALES, Report, Scale, run
-from sparsebandits.experiments.comparison import Result
 from sparsebandits.experiments.plan import Tuning
-from sparsebandits.experiments.plots import regret_panels
 from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.results.plots import regret_panels
+from sparsebandits.results.result import Result
 from sparsebandits.tables import Table
 
 DIMENSIONS = (20, 40, 100)
@@ -39,11 +39,11 @@ def policies(dimension: int, scale: Scale) -> dict[str, PolicyMaker | Tuning]:
         "LinUCB, tuned": Tuning(
             "width", WIDTHS, lambda width: sb.maker(sb.LinUCB, width=width), scale.tuning_trials, scale.horizon
         ),
-        ESTC[0]: sb.maker(sb.ESTC, sparsity=sparsity),
+        ESTC[0]: sb.maker(sb.rivals.ESTC, sparsity=sparsity),
         ESTC[1]: Tuning(
             "exploration",
             lengths,
-            lambda length: sb.maker(sb.ESTC, exploration=length, penalty="cross-validation"),
+            lambda length: sb.maker(sb.rivals.ESTC, exploration=length, penalty="cross-validation"),
             scale.tuning_trials,
             scale.horizon,
         ),
@@ -65,7 +65,7 @@ def main(out: Path, size: str, workers: int) -> Report:
     """Run what is missing below ``out``, draw the figure there, and return the final regret of each policy."""
     scale, results = SCALES[size], {}
     for dimension in DIMENSIONS:
-        environment = sb.GaussianActions(
+        environment = sb.environments.GaussianActions(
             dimension, dimension // 10, n_actions=ACTIONS, correlation=0.6, noise_variance=NOISE_VARIANCE
         )
         later = {PAPERS_OWN: (papers_own(dimension), scale.langevin_trials[dimension])}

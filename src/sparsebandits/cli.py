@@ -70,7 +70,6 @@ def demo(
     """Compare the policies on random sparse problems: a table, and a plot of regret over time."""
     from sparsebandits import (
         Experiment,
-        GaussianActions,
         LinearIDS,
         LinTS,
         LinUCB,
@@ -79,6 +78,7 @@ def demo(
         SpikeSlab,
         maker,
     )
+    from sparsebandits.environments import GaussianActions
     from sparsebandits.experiments.progress import shown_progress
 
     environment = GaussianActions(dimension, sparsity, n_actions=actions)
@@ -163,7 +163,7 @@ def reproduce(
     as_json: Annotated[bool, typer.Option("--json", help="Print the tables as JSON.")] = False,
 ) -> None:
     """Reproduce experiments of the paper. Interrupted, the same command continues. Run it inside a checkout."""
-    from sparsebandits.checks import check_choice
+    from sparsebandits.arguments import check_choice
 
     root, names = _experiments()
     check_choice("what", what, (*names, "all"))
@@ -206,7 +206,7 @@ def bounds(
     c = COVERING_CONSTANT if constant is None else constant
     found = regret_bound(horizon, dimension, sparsity, actions, c_min, noise_variance, bound, c)
     if plot is not None:
-        from sparsebandits.experiments.plots import bound_curves
+        from sparsebandits.results.plots import bound_curves
 
         if plot.suffix.lower() not in (".png", ".svg", ".pdf") or plot.is_dir():
             raise ValueError(f"plot: expected a file that ends in .png, .svg or .pdf, got {plot}")
@@ -230,12 +230,12 @@ def design(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """C_min of a set of actions with its certificate, and the distribution that explores it best."""
-    from sparsebandits.policies.action_file import read_actions
-    from sparsebandits.policies.exploration import Exploration
+    from sparsebandits.advice.action_file import read_actions
+    from sparsebandits.advice.design import Exploration
 
     found = Exploration.of(read_actions(file, ignore or ()))
     if out is not None:
-        from sparsebandits.storage import write_atomically
+        from sparsebandits.files import write_atomically
 
         write_atomically(out, found.to_csv().encode())
     if as_json:
@@ -248,7 +248,7 @@ def design(
 
 def _policy_names() -> list[str]:
     """Return what ``--policy`` may be, for completion in a shell."""
-    from sparsebandits.policies.advice import POLICIES
+    from sparsebandits.advice.advice import POLICIES
 
     return list(POLICIES)
 
@@ -291,7 +291,7 @@ def decide(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Say what to try next, why, and which features matter, from a table of actions and their past rewards."""
-    from sparsebandits.policies.advice import decide
+    from sparsebandits.advice.advice import decide
 
     if no_log and log is not None:
         raise ValueError(f"log: expected none with --no-log, got {log}")

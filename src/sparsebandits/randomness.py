@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import PCG64, Generator, Philox, SeedSequence
 
-from sparsebandits.checks import check_count, shown
+from sparsebandits.arguments import check_count, shown
 
 Seed: TypeAlias = int | SeedSequence | None
 

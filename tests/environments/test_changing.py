@@ -4,11 +4,11 @@ import pytest
 import sparsebandits as sb
 from tests.statistical import assert_means_agree
 
-FIXED = sb.GaussianActions(dimension=4, sparsity=2, n_actions=30, correlation=0.6)
+FIXED = sb.environments.GaussianActions(dimension=4, sparsity=2, n_actions=30, correlation=0.6)
 
 
 def test_a_rounds_set_depends_on_seed_and_round_alone() -> None:
-    forwards, backwards, other = (sb.ChangingActions(FIXED).sample(seed) for seed in (0, 0, 1))
+    forwards, backwards, other = (sb.environments.ChangingActions(FIXED).sample(seed) for seed in (0, 0, 1))
     sets = {t: forwards.offered(t) for t in range(5)}
     for t in (4, 2, 0, 3, 1):
         assert backwards.offered(t).tobytes() == sets[t].tobytes()
@@ -18,21 +18,21 @@ def test_a_rounds_set_depends_on_seed_and_round_alone() -> None:
 
 
 def test_a_fresh_seed_is_drawn_once() -> None:
-    instance = sb.ChangingActions(FIXED).sample(None)
+    instance = sb.environments.ChangingActions(FIXED).sample(None)
     first = instance.offered(1).tobytes()
     instance.offered(2)
     assert instance.offered(1).tobytes() == first
 
 
 def test_theta_and_the_first_set_are_those_of_the_fixed_instance() -> None:
-    changing, fixed = sb.ChangingActions(FIXED).sample(5), FIXED.sample(5)
+    changing, fixed = sb.environments.ChangingActions(FIXED).sample(5), FIXED.sample(5)
     np.testing.assert_array_equal(changing.theta, fixed.theta)
     np.testing.assert_array_equal(changing.actions, fixed.actions)
     np.testing.assert_array_equal(changing.offered(0), fixed.actions)
 
 
 def test_sets_are_independent_draws_of_the_stated_distribution() -> None:
-    instance = sb.ChangingActions(FIXED).sample(0)
+    instance = sb.environments.ChangingActions(FIXED).sample(0)
     rows = np.array([instance.offered(t) for t in range(800)])
     expected = 0.6 ** np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
     flat = rows.reshape(-1, 4)
@@ -46,7 +46,7 @@ def test_sets_are_independent_draws_of_the_stated_distribution() -> None:
 
 
 def test_outcomes_are_against_the_rounds_own_rows() -> None:
-    instance = sb.ChangingActions(FIXED).sample(2)
+    instance = sb.environments.ChangingActions(FIXED).sample(2)
     for t in (0, 3, 7):
         means = instance.offered(t) @ instance.theta
         for row in (0, 11, 29):
@@ -59,10 +59,10 @@ def test_outcomes_are_against_the_rounds_own_rows() -> None:
 
 
 def test_what_it_says_of_itself_and_of_a_cube() -> None:
-    instance = sb.ChangingActions(FIXED).sample(0)
+    instance = sb.environments.ChangingActions(FIXED).sample(0)
     text = "Instance(30 actions of 4 features of which 2 matter, noise variance 2), other actions in each round)"
     assert repr(instance) == f"ChangingInstance({text}"
     with pytest.raises(TypeError, match="environment: expected one whose instances have rows of actions, got CubeInst"):
-        sb.ChangingActions(sb.Hypercube(5, 2)).sample(0)  # type: ignore[arg-type]
+        sb.environments.ChangingActions(sb.environments.Hypercube(5, 2)).sample(0)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"instance: expected an Instance, got .*; its sample\(seed\) would do"):
-        sb.simulate(sb.LinTS, sb.ChangingActions(FIXED), 5)  # type: ignore[arg-type]
+        sb.simulate(sb.LinTS, sb.environments.ChangingActions(FIXED), 5)  # type: ignore[arg-type]

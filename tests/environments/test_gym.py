@@ -17,13 +17,13 @@ from sparsebandits.environments.instance import INSTANCE_STREAM, POLICY_STREAM
 from sparsebandits.randomness import child
 from tests.statistical import assert_means_agree
 
-FIXED = sb.GaussianActions(dimension=4, sparsity=2, n_actions=12)
+FIXED = sb.environments.GaussianActions(dimension=4, sparsity=2, n_actions=12)
 PROBLEMS: dict[str, Any] = {
     "an instance": FIXED.sample(0),
     "a fresh instance each episode": FIXED,
-    "changing actions": sb.ChangingActions(FIXED).sample(1),
-    "fresh and changing": sb.ChangingActions(FIXED),
-    "a hard instance": sb.HardInstance(dimension=5, sparsity=2),
+    "changing actions": sb.environments.ChangingActions(FIXED).sample(1),
+    "fresh and changing": sb.environments.ChangingActions(FIXED),
+    "a hard instance": sb.environments.HardInstance(dimension=5, sparsity=2),
 }
 every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 
@@ -71,7 +71,7 @@ def test_an_instance_stays_and_an_environment_draws_afresh() -> None:
     assert fresh.reset(seed=0)[0].tobytes() != fresh.reset()[0].tobytes()
 
 
-@pytest.mark.parametrize("environment", [FIXED, sb.ChangingActions(FIXED)], ids=["fixed", "changing"])
+@pytest.mark.parametrize("environment", [FIXED, sb.environments.ChangingActions(FIXED)], ids=["fixed", "changing"])
 def test_our_policies_see_the_world_of_simulate(environment: Environment) -> None:
     horizon, seed = 40, 3
     env = BanditEnv(environment, horizon)
@@ -93,7 +93,7 @@ def test_our_policies_see_the_world_of_simulate(environment: Environment) -> Non
 @pytest.mark.parametrize("kind", ["an instance", "changing actions"])
 def test_guessing_costs_the_mean_gap_and_noise_has_its_variance(kind: str) -> None:
     """Fails on the planted regret against the mean action, and on noise that is not scaled by its deviation."""
-    horizon, problem = 600, {**PROBLEMS, "changing actions": sb.ChangingActions(FIXED).sample(1)}[kind]
+    horizon, problem = 600, {**PROBLEMS, "changing actions": sb.environments.ChangingActions(FIXED).sample(1)}[kind]
     env = BanditEnv(PROBLEMS[kind], horizon)
     env.action_space.seed(0)
     env.reset(seed=0)
@@ -152,19 +152,19 @@ class Growing:
     def __init__(self) -> None:
         self.size = 2
 
-    def sample(self, seed: Any) -> sb.Instance:
+    def sample(self, seed: Any) -> sb.environments.Instance:
         self.size += 1
-        return sb.Instance(np.eye(self.size), np.ones(self.size), 1.0)
+        return sb.environments.Instance(np.eye(self.size), np.ones(self.size), 1.0)
 
 
 def test_what_it_cannot_be_made_of() -> None:
-    cube = sb.Hypercube(5, 2)
+    cube = sb.environments.Hypercube(5, 2)
     wrong: Any
     for wrong in (cube, cube.sample(0), np.eye(2), None, pd.DataFrame(np.eye(2))):
         with pytest.raises(TypeError, match=r"^problem: expected an instance or an environment whose actions are rows"):
             BanditEnv(wrong, horizon=3)
     with pytest.raises(TypeError, match=r"^problem: expected .* got the class GaussianActions"):
-        BanditEnv(sb.GaussianActions, horizon=3)  # type: ignore[arg-type]
+        BanditEnv(sb.environments.GaussianActions, horizon=3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^horizon: expected"):
         BanditEnv(FIXED, horizon=0)
     with pytest.raises(ValueError, match=r"^problem: expected actions of shape \(3, 3\) in every round, got \(4, 4\)"):

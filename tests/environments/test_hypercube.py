@@ -9,7 +9,7 @@ from tests.statistical import assert_means_agree
 
 
 def test_outcomes_against_all_corners() -> None:
-    instance = sb.Hypercube(dimension=5, sparsity=3).sample(0)
+    instance = sb.environments.Hypercube(dimension=5, sparsity=3).sample(0)
     corners = np.array(list(product([-1.0, 1.0], repeat=5)))
     means = np.array([sum(a * t for a, t in zip(corner, instance.theta, strict=True)) for corner in corners])
     assert instance.best == pytest.approx(means.max())
@@ -27,7 +27,7 @@ def test_outcomes_against_all_corners() -> None:
 
 
 def test_theta_is_sparse_within_the_assumption_and_uniform_over_supports() -> None:
-    environment = sb.Hypercube(dimension=6, sparsity=2)
+    environment = sb.environments.Hypercube(dimension=6, sparsity=2)
     thetas = np.array([environment.sample(seed).theta for seed in range(3000)])
     assert (np.count_nonzero(thetas, axis=1) == 2).all()
     np.testing.assert_allclose(np.abs(thetas).sum(axis=1), 1.0)
@@ -39,14 +39,14 @@ def test_theta_is_sparse_within_the_assumption_and_uniform_over_supports() -> No
 
 
 def test_effects_of_one_size() -> None:
-    theta = sb.Hypercube(dimension=50, sparsity=10, effect=0.1).sample(1).theta
+    theta = sb.environments.Hypercube(dimension=50, sparsity=10, effect=0.1).sample(1).theta
     assert sorted(set(np.abs(theta).tolist())) == [0.0, 0.1]
     assert 0 < (theta > 0).sum() < 10, "of both signs"
     assert np.abs(theta).sum() <= 1.0 + 1e-12
 
 
 def test_same_seed_same_instance() -> None:
-    environment = sb.Hypercube(dimension=6, sparsity=2)
+    environment = sb.environments.Hypercube(dimension=6, sparsity=2)
     first, again, other = environment.sample(3), environment.sample(3), environment.sample(4)
     assert first.theta.tobytes() == again.theta.tobytes() != other.theta.tobytes()
     with pytest.raises(ValueError, match="read-only"):

@@ -11,7 +11,7 @@ import pytest
 
 import sparsebandits as sb
 from examples import pools, real_data, record, search, selection, tables
-from sparsebandits.experiments.intervals import mean_interval
+from sparsebandits.results.intervals import mean_interval
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "real_data.md"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.experiments import engines
-from tests.experiments.results import environment, files, quick_directory
+from sparsebandits.experiments import executors
+from tests.results.results import environment, files, quick_directory
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -56,7 +56,7 @@ def test_a_worker_that_is_killed_changes_nothing(cluster: Any) -> None:
 
 
 def test_a_client_in_memory_and_errors(cluster: Any) -> None:
-    def broken(problem: sb.Problem) -> sb.Policy:
+    def broken(problem: sb.experiments.Problem) -> sb.Policy:
         raise ValueError("no policy today")
 
     with distributed.Client(cluster, set_as_default=False) as client:
@@ -69,7 +69,7 @@ def test_a_client_in_memory_and_errors(cluster: Any) -> None:
 
 
 def test_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "PATIENCE", 1.0)
+    monkeypatch.setattr(executors, "PATIENCE", 1.0)
     for address in ("tcp://127.0.0.1:1", "nonsense://"):
         with pytest.raises(OSError, match=f"scheduler: expected the address of a Dask scheduler, got '{address}'"):
             experiment(20).run(scheduler=address)

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import sparsebandits as sb
-from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.progress import shown_progress
+from sparsebandits.results.intervals import mean_interval
 from tests.experiments.test_simulate import environment, lin_ts, lin_ucb
 
 
@@ -114,7 +114,7 @@ def test_a_failing_policy_is_named() -> None:
         def __init__(self, one: int, two: int) -> None:
             super().__init__("odd")
 
-    def broken(problem: sb.Problem) -> sb.Policy:
+    def broken(problem: sb.experiments.Problem) -> sb.Policy:
         raise Odd(1, 2)
 
     for workers in (1, 2):
@@ -150,7 +150,7 @@ def test_a_policy_class_is_its_own_maker() -> None:
 
 
 def test_what_is_printed_is_short() -> None:
-    environment = sb.GaussianActions(5, 2, n_actions=10)
+    environment = sb.environments.GaussianActions(5, 2, n_actions=10)
     result = sb.Experiment(environment, {"a": sb.LinTS, "b": sb.LinUCB}, horizon=6, trials=3).run()
     assert repr(result) == "Result(a, b; 3 trials of 6 rounds)"
     assert str(result) == str(result.table())

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sparsebandits.experiments.plan import read_plan
 from sparsebandits.experiments.provenance import surroundings
-from tests.experiments.results import experiment, files, identities, quick_directory
+from tests.results.results import experiment, files, identities, quick_directory
 
 surroundings()  # are remembered by the process that the runs are forked from
 KILLS = 20

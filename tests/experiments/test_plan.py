@@ -13,7 +13,7 @@ import sparsebandits as sb
 from sparsebandits.experiments.plan import ExperimentFileError, Tuning, read_plan
 from sparsebandits.experiments.toml_lines import key_lines
 from sparsebandits.experiments.tuning import tune
-from tests.experiments.results import files, quick_directory
+from tests.results.results import files, quick_directory
 
 SMOKE = Path(__file__).parent / "smoke.toml"
 EXAMPLE = Path(__file__).parents[2] / "docs" / "experiments" / "small.toml"
@@ -37,7 +37,7 @@ def test_a_file_is_what_it_says() -> None:
     assert tuned == json.loads(json.dumps({"setting": "width", **width.record()}))
     prior = sb.SpikeSlab(sb.BetaInclusion(1.0, 2.0), [0.5] * 6)
     by_hand = sb.Experiment(
-        sb.ChangingActions(sb.GaussianActions(6, 2, n_actions=8)),
+        sb.environments.ChangingActions(sb.environments.GaussianActions(6, 2, n_actions=8)),
         {
             "IDS, particles": sb.maker(sb.SparseIDS, n_draws=50, prior=prior, engine_options={}),
             "SparseTS": sb.maker(
@@ -45,7 +45,7 @@ def test_a_file_is_what_it_says() -> None:
             ),
             "LinTS": sb.LinTS,
             "LinUCB": sb.maker(sb.LinUCB, width=width.best),
-            "theory's width": sb.maker(sb.LinUCB, width=sb.ConfidenceRadius()),
+            "theory's width": sb.maker(sb.LinUCB, width=sb.rules.ConfidenceRadius()),
         },
         horizon=12,
         trials=3,

@@ -12,7 +12,7 @@ import pytest
 import sparsebandits as sb
 from sparsebandits.experiments.experiment import Watcher
 from sparsebandits.experiments.progress import Standing, shown_progress
-from tests.experiments.results import environment, quick_directory
+from tests.results.results import environment, quick_directory
 
 
 def test_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments import PolicyMaker
-from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.simulate import NOISE_STREAM, POLICY_STREAM
 from sparsebandits.randomness import IndexedNormals, child
+from sparsebandits.results.intervals import mean_interval
 
-environment = sb.GaussianActions(dimension=6, sparsity=2, n_actions=15)
+environment = sb.environments.GaussianActions(dimension=6, sparsity=2, n_actions=15)
 
 
 lin_ts, lin_ucb = sb.maker(sb.LinTS), sb.maker(sb.LinUCB)
@@ -44,16 +44,16 @@ def test_same_seed_same_bytes_other_seed_others() -> None:
 
 
 def test_a_maker_passes_what_may_be_known_and_settings_win() -> None:
-    problem = sb.Problem(np.eye(3), 0.7, 10, np.random.SeedSequence(0))
+    problem = sb.experiments.Problem(np.eye(3), 0.7, 10, np.random.SeedSequence(0))
     assert sb.maker(sb.LinTS)(problem).arguments["noise_variance"] == 0.7
     told = sb.maker(sb.LinUCB, noise_variance=2.0, width=0.5)(problem)
     assert (told.arguments["noise_variance"], told.arguments["width"]) == (2.0, 0.5)
 
 
 def test_a_policy_is_not_shown_the_truth() -> None:
-    seen: list[sb.Problem] = []
+    seen: list[sb.experiments.Problem] = []
 
-    def spy(problem: sb.Problem) -> sb.Policy:
+    def spy(problem: sb.experiments.Problem) -> sb.Policy:
         seen.append(problem)
         return lin_ucb(problem)
 
@@ -66,7 +66,7 @@ def test_a_fixed_instance_is_played_as_by_hand(make: PolicyMaker) -> None:
     """The loop as it reads with actions that stay, byte for byte."""
     instance, rounds = environment.sample(4), 60
     trace = sb.simulate(make, instance, rounds, seed=9)
-    policy = make(sb.Problem(instance.actions, instance.noise_variance, rounds, child(9, POLICY_STREAM)))
+    policy = make(sb.experiments.Problem(instance.actions, instance.noise_variance, rounds, child(9, POLICY_STREAM)))
     noise, actions, rewards = IndexedNormals(child(9, NOISE_STREAM)), [], []
     for t in range(rounds):
         decision = policy.ask()
@@ -98,7 +98,7 @@ class Stubborn(sb.LinUCB):
 def watched(make: PolicyMaker, seen: list[tuple[Any, sb.Decision]]) -> PolicyMaker:
     """Keep what a policy is offered and what it decides."""
 
-    def made(problem: sb.Problem) -> sb.Policy:
+    def made(problem: sb.experiments.Problem) -> sb.Policy:
         policy = make(problem)
         ask = policy.ask
 
@@ -116,7 +116,7 @@ def test_on_changing_sets_all_policies_face_the_same_world() -> None:
     rounds, noise = 40, IndexedNormals(child(1, NOISE_STREAM))
     worlds = []
     for make in CHANGING.values():
-        instance = sb.ChangingActions(environment).sample(0)  # anew for each policy, as an experiment does
+        instance = sb.environments.ChangingActions(environment).sample(0)  # anew for each policy, as an experiment does
         seen: list[tuple[FloatArray, sb.Decision]] = []
         trace = sb.simulate(watched(make, seen), instance, rounds, seed=1)
         offers = np.array([actions for actions, _ in seen])
@@ -132,7 +132,9 @@ def test_on_changing_sets_all_policies_face_the_same_world() -> None:
 
 def test_policies_learn_on_changing_sets() -> None:
     """Less than half the regret of a policy that learns nothing, which is the planted bug as well."""
-    sets = sb.ChangingActions(sb.GaussianActions(dimension=4, sparsity=2, n_actions=10, noise_variance=0.5))
+    sets = sb.environments.ChangingActions(
+        sb.environments.GaussianActions(dimension=4, sparsity=2, n_actions=10, noise_variance=0.5)
+    )
     result = sb.Experiment(sets, {**CHANGING, "wrong": Stubborn}, horizon=60, trials=5, seed=2).run()
     for name in result.regret:
         _, high = mean_interval(result.final(name) - 0.5 * result.final("wrong"))
@@ -140,15 +142,15 @@ def test_policies_learn_on_changing_sets() -> None:
 
 
 def test_on_the_cube_noise_depends_on_the_round_alone() -> None:
-    instance = sb.Hypercube(dimension=3, sparsity=2, noise_variance=0.5).sample(0)
+    instance = sb.environments.Hypercube(dimension=3, sparsity=2, noise_variance=0.5).sample(0)
 
-    def enumerated(problem: sb.Problem) -> sb.Policy:
+    def enumerated(problem: sb.experiments.Problem) -> sb.Policy:
         assert problem.actions == 3
         corners = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]])
         return sb.LinTS(corners, noise_variance=problem.noise_variance, seed=problem.seed)
 
     noise = IndexedNormals(child(1, NOISE_STREAM))
-    for make in (sb.maker(sb.HypercubeElimination), enumerated):
+    for make in (sb.maker(sb.rivals.HypercubeElimination), enumerated):
         seen: list[tuple[None, sb.Decision]] = []
         trace = sb.simulate(watched(make, seen), instance, 30, seed=1)
         assert trace.actions.tolist() == [decision.action for _, decision in seen]
@@ -160,16 +162,16 @@ def test_on_the_cube_noise_depends_on_the_round_alone() -> None:
 
 
 def test_policies_and_instances_that_do_not_fit_are_refused() -> None:
-    cube = sb.Hypercube(dimension=3, sparsity=2).sample(0)
+    cube = sb.environments.Hypercube(dimension=3, sparsity=2).sample(0)
     with pytest.raises(TypeError, match="actions: expected one row an action, got 3"):
         sb.simulate(sb.LinTS, cube, 3)
     with pytest.raises(TypeError, match="actions: expected the dimension of a cube"):
-        sb.simulate(sb.HypercubeElimination, environment.sample(0), 3)
+        sb.simulate(sb.rivals.HypercubeElimination, environment.sample(0), 3)
     with pytest.raises(ValueError, match="action: expected a row of the actions, got a decision without one"):
-        sb.simulate(lambda problem: sb.HypercubeElimination(6, horizon=3), environment.sample(0), 3)
+        sb.simulate(lambda problem: sb.rivals.HypercubeElimination(6, horizon=3), environment.sample(0), 3)
 
 
 def test_a_maker_passes_the_horizon_where_it_is_wanted() -> None:
-    problem = sb.Problem(3, 0.7, 10, np.random.SeedSequence(0))
-    assert sb.maker(sb.HypercubeElimination)(problem).arguments["horizon"] == 10
-    assert sb.maker(sb.HypercubeElimination, horizon=99)(problem).arguments["horizon"] == 99
+    problem = sb.experiments.Problem(3, 0.7, 10, np.random.SeedSequence(0))
+    assert sb.maker(sb.rivals.HypercubeElimination)(problem).arguments["horizon"] == 10
+    assert sb.maker(sb.rivals.HypercubeElimination, horizon=99)(problem).arguments["horizon"] == 99

@@ -16,8 +16,8 @@ import sparsebandits as sb
 from sparsebandits.experiments import store
 from sparsebandits.experiments.description import describe, differences, hashed
 from sparsebandits.experiments.provenance import sources_digest
-from sparsebandits.storage import SaveFileError, write_atomically
-from tests.experiments.results import environment, experiment, files, identities, quick_directory
+from sparsebandits.files import SaveFileError, write_atomically
+from tests.results.results import environment, experiment, files, identities, quick_directory
 
 
 def assert_same(one: sb.Result, other: sb.Result) -> None:
@@ -112,7 +112,7 @@ def test_any_number_of_workers_and_any_order_give_the_same_bytes() -> None:
 
 def test_the_bytes_do_not_depend_on_clock_or_process() -> None:
     with quick_directory() as directory:
-        code = "from tests.experiments.results import *; import sys; experiment(2).run(sys.argv[1])"
+        code = "from tests.results.results import *; import sys; experiment(2).run(sys.argv[1])"
         subprocess.run([sys.executable, "-c", code, directory / "a"], check=True, cwd=Path(__file__).parents[2])
         experiment(2).run(directory / "b")
         assert files(directory / "a") == files(directory / "b")
@@ -129,7 +129,7 @@ def test_another_configuration_is_refused_and_nothing_is_changed() -> None:
         "seed is 3 there and 0 here": sb.Experiment(environment, {"LinTS": sb.LinTS}, 40, 4),
         "policy.kind is 'LinTS' there and 'LinUCB' here": sb.Experiment(environment, {"LinTS": sb.LinUCB}, 40, 4, 3),
         "environment.dimension is 6 there and 7 here": sb.Experiment(
-            sb.GaussianActions(7, 2, 12), {"of another name": sb.LinTS}, 40, 4, 3
+            sb.environments.GaussianActions(7, 2, 12), {"of another name": sb.LinTS}, 40, 4, 3
         ),
     }
     with quick_directory() as directory:
@@ -198,15 +198,15 @@ def test_files_of_two_configurations_are_not_loaded_together() -> None:
 
 
 def test_actions_without_rows_that_stay_have_no_pulls() -> None:
-    changing = sb.Experiment(sb.ChangingActions(environment), {"LinTS": sb.LinTS}, 5, 2)
-    cube = sb.Experiment(sb.Hypercube(5, 1), {"cube": sb.HypercubeElimination}, 5, 2)
+    changing = sb.Experiment(sb.environments.ChangingActions(environment), {"LinTS": sb.LinTS}, 5, 2)
+    cube = sb.Experiment(sb.environments.Hypercube(5, 1), {"cube": sb.rivals.HypercubeElimination}, 5, 2)
     for one in (changing, cube):
         with quick_directory() as directory:
             assert one.run(directory).pulls is None
         assert one.run().pulls is None
 
 
-def module_level(problem: sb.Problem) -> sb.Policy:
+def module_level(problem: sb.experiments.Problem) -> sb.Policy:
     return sb.LinTS(problem.actions, seed=problem.seed)
 
 
@@ -224,14 +224,14 @@ def test_what_can_be_described() -> None:
         "n_draws": 5,
     }
     assert describe("p", module_level) == {"kind": f"{__name__}.module_level"}
-    hard = describe("e", sb.HardInstance(5, 2))
+    hard = describe("e", sb.environments.HardInstance(5, 2))
     assert hard["set_seed"] == 0
     assert "actions" not in hard, "what follows from the settings is left out"
-    assert describe("e", sb.ChangingActions(environment))["environment"]["dimension"] == 6
+    assert describe("e", sb.environments.ChangingActions(environment))["environment"]["dimension"] == 6
     assert differences({"a": [1, 2]}, {"a": [1, 2.0]}) == ""
     width = 3.0
 
-    def closure(problem: sb.Problem) -> sb.Policy:
+    def closure(problem: sb.experiments.Problem) -> sb.Policy:
         return sb.LinUCB(problem.actions, width=width)
 
     assert describe("p", partial(module_level))["kind"] == f"{__name__}.module_level"

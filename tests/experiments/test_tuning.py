@@ -8,10 +8,10 @@ import sparsebandits as sb
 from sparsebandits.experiments.tuning import tuning_seed
 from sparsebandits.randomness import Seed
 
-environment = sb.GaussianActions(dimension=5, sparsity=2, n_actions=20)
+environment = sb.environments.GaussianActions(dimension=5, sparsity=2, n_actions=20)
 
 
-def lin_ucb(width: float) -> Callable[[sb.Problem], sb.Policy]:
+def lin_ucb(width: float) -> Callable[[sb.experiments.Problem], sb.Policy]:
     return sb.maker(sb.LinUCB, width=width)
 
 
@@ -30,7 +30,7 @@ def test_its_worlds_are_not_those_of_a_comparison() -> None:
         def __init__(self) -> None:
             self.seen: set[bytes] = set()
 
-        def sample(self, seed: Seed) -> sb.Instance:
+        def sample(self, seed: Seed) -> sb.environments.Instance:
             instance = environment.sample(seed)
             self.seen.add(instance.theta.tobytes())
             return instance
@@ -88,7 +88,7 @@ def test_candidates_may_be_an_array_and_a_policy_class_is_no_function_of_them() 
 
 
 def test_makers_pass_the_horizon_only_to_those_who_ask() -> None:
-    problem = sb.Problem(np.eye(3), 0.7, 10, np.random.SeedSequence(0))
-    assert sb.maker(sb.ESTC, sparsity=1)(problem).arguments["horizon"] == 10
-    assert sb.maker(sb.ESTC, sparsity=1, horizon=99)(problem).arguments["horizon"] == 99
+    problem = sb.experiments.Problem(np.eye(3), 0.7, 10, np.random.SeedSequence(0))
+    assert sb.maker(sb.rivals.ESTC, sparsity=1)(problem).arguments["horizon"] == 10
+    assert sb.maker(sb.rivals.ESTC, sparsity=1, horizon=99)(problem).arguments["horizon"] == 99
     assert "horizon" not in sb.maker(sb.LinUCB)(problem).arguments

@@ -9,20 +9,20 @@ from numpy.random import SeedSequence
 import sparsebandits as sb
 from sparsebandits.experiments.simulate import INSTANCE_STREAM, PolicyMaker
 from sparsebandits.experiments.watching import CHOICES, own_distribution
-from sparsebandits.information import information, mutual_information
 from sparsebandits.policies.thompson import Thompson
 from sparsebandits.randomness import child
-from sparsebandits.ratio import minimise_over_distributions
+from sparsebandits.rules.information import information, mutual_information
+from sparsebandits.rules.ratio import minimise_over_distributions
 from tests.statistical import assert_means_agree
 from tests.theory.atoms import FinitePrior
 
-WORLD = sb.GaussianActions(dimension=4, sparsity=2, n_actions=7, noise_variance=0.5)
+WORLD = sb.environments.GaussianActions(dimension=4, sparsity=2, n_actions=7, noise_variance=0.5)
 PRIOR = sb.SpikeSlab(inclusion=0.5, slab_variance=0.5)
-ESTC = sb.maker(sb.ESTC, sparsity=2)
+ESTC = sb.maker(sb.rivals.ESTC, sparsity=2)
 FINITE = FinitePrior(dimension=3, sparsity=2, n_actions=6, n_atoms=25, noise_variance=0.2, seed=0)
 
 
-def thompson(problem: sb.Problem) -> sb.Policy:
+def thompson(problem: sb.experiments.Problem) -> sb.Policy:
     return sb.Policy(problem.actions, Thompson(FINITE.observer(problem), 1.0), {}, problem.seed)
 
 
@@ -38,7 +38,7 @@ def thompson(problem: sb.Problem) -> sb.Policy:
 )
 def test_being_watched_changes_nothing(make_policy: PolicyMaker) -> None:
     plain = sb.Experiment(WORLD, {"policy": make_policy}, 15, 2, seed=3).run()
-    path = sb.information_path(make_policy, WORLD, 15, PRIOR, every=4, trials=2, n_draws=100, seed=3)
+    path = sb.experiments.information_path(make_policy, WORLD, 15, PRIOR, every=4, trials=2, n_draws=100, seed=3)
     np.testing.assert_array_equal(path.cumulative_regret, plain.regret["policy"])
     assert path.measured.tolist() == [1, 5, 9, 13, 15]
     assert np.isfinite(path.ratio("Thompson sampling")).all()
@@ -46,8 +46,8 @@ def test_being_watched_changes_nothing(make_policy: PolicyMaker) -> None:
 
 def test_columns_are_what_the_definitions_say() -> None:
     """One round under a prior of finitely many θ, computed here from the prior itself. Caught: any column swapped."""
-    path = sb.information_path(FINITE.ids(), FINITE, 1, FINITE.observer, every=1)
-    draws = sb.Draws(FINITE.theta, np.full(25, 1 / 25))
+    path = sb.experiments.information_path(FINITE.ids(), FINITE, 1, FINITE.observer, every=1)
+    draws = sb.posteriors.Draws(FINITE.theta, np.full(25, 1 / 25))
     known, nats = information(draws, FINITE.actions), mutual_information(draws, FINITE.actions, 0.2)
     for name, exponent in (("least Ψ₂", 2), ("least Ψ₃", 3)):
         least = minimise_over_distributions(known.expected_regret, nats, exponent)
@@ -71,13 +71,13 @@ def test_columns_are_what_the_definitions_say() -> None:
 
 def test_information_adds_up_round_by_round() -> None:
     """Against a posterior of our own. Caught: a total that lags a round, and 1.15 times what was gained."""
-    path = sb.information_path(FINITE.ids(), FINITE, 8, FINITE.observer, every=1, seed=5)
+    path = sb.experiments.information_path(FINITE.ids(), FINITE, 8, FINITE.observer, every=1, seed=5)
     below = SeedSequence(5, spawn_key=(0,))
     trace = sb.simulate(FINITE.ids(), FINITE.sample(child(below, INSTANCE_STREAM)), 8, below)
     log_weights, total, totals = np.zeros(25), 0.0, []
     for action, reward in zip(trace.actions, trace.rewards, strict=True):
         weights = np.exp(log_weights - log_weights.max())
-        draws = sb.Draws(FINITE.theta, weights / weights.sum())
+        draws = sb.posteriors.Draws(FINITE.theta, weights / weights.sum())
         total += float(mutual_information(draws, FINITE.actions, 0.2)[action])
         totals.append(total)
         log_weights -= (reward - FINITE.theta @ FINITE.actions[action]) ** 2 / 0.4
@@ -86,7 +86,7 @@ def test_information_adds_up_round_by_round() -> None:
 
 def test_thompson_sampling_is_its_own_distribution() -> None:
     """What TS plays has the probabilities that are measured for it. Caught: those of the action played alone."""
-    path = sb.information_path(thompson, FINITE, 6, FINITE.observer, every=1)
+    path = sb.experiments.information_path(thompson, FINITE, 6, FINITE.observer, every=1)
     np.testing.assert_allclose(path.gain["own choice"], path.gain["Thompson sampling"])
     np.testing.assert_allclose(path.regret["own choice"], path.regret["Thompson sampling"])
 
@@ -108,13 +108,13 @@ def test_thompson_sampling_on_a_posterior_in_closed_form() -> None:
 
 
 def test_what_a_policy_does_not_say_is_not_made_up() -> None:
-    path = sb.information_path(ESTC, WORLD, 8, PRIOR, every=1, n_draws=100)
+    path = sb.experiments.information_path(ESTC, WORLD, 8, PRIOR, every=1, n_draws=100)
     assert np.isnan(path.ratio("own choice")).any()
 
 
 def test_actions_that_do_not_span_have_no_mixture(tmp_path: Path) -> None:
-    instance = sb.Instance(np.eye(3)[:2], np.array([1.0, 0.0, 0.0]), 1.0)
-    path = sb.information_path(sb.LinUCB, instance, 4, every=2, n_draws=100, sparsity=1)
+    instance = sb.environments.Instance(np.eye(3)[:2], np.array([1.0, 0.0, 0.0]), 1.0)
+    path = sb.experiments.information_path(sb.LinUCB, instance, 4, every=2, n_draws=100, sparsity=1)
     assert np.isnan(path.ratio("mixture", 3)).all()
     assert np.isinf(path.bounds()[1]).all()
     path.plot(tmp_path / "path.png", "two of three")
@@ -122,7 +122,7 @@ def test_actions_that_do_not_span_have_no_mixture(tmp_path: Path) -> None:
 
 
 def test_watched_policies_in_a_directory(tmp_path: Path) -> None:
-    ids = sb.watched(sb.maker(sb.SparseIDS, prior=PRIOR, n_draws=100), every=5, n_draws=100)
+    ids = sb.experiments.watched(sb.maker(sb.SparseIDS, prior=PRIOR, n_draws=100), every=5, n_draws=100)
     experiment = sb.Experiment(WORLD, {"IDS": ids}, 10, 2, record=True)
     result = experiment.run(tmp_path / "out")
     assert np.isfinite(result.recorded["IDS"]["total I(x*; reward)"]).all()
@@ -141,18 +141,18 @@ def test_watched_policies_in_a_directory(tmp_path: Path) -> None:
         ({"trials": 0}, "trials: expected a whole number"),
         ({"sparsity": 0}, "sparsity: expected a whole number"),
         ({"make_policy": 3}, "make_policy: expected a policy class"),
-        ({"world": sb.Hypercube(3, 1)}, "world: expected instances whose actions stay"),
+        ({"world": sb.environments.Hypercube(3, 1)}, "world: expected instances whose actions stay"),
         ({"world": 3}, "environment: expected one with sample"),
     ],
 )
 def test_bad_input(arguments: dict[str, object], message: str) -> None:
     given = {"make_policy": sb.LinTS, "world": WORLD, "horizon": 3, "observer": PRIOR} | arguments
     with pytest.raises((TypeError, ValueError), match=message):
-        sb.information_path(**given)  # type: ignore[arg-type]
+        sb.experiments.information_path(**given)  # type: ignore[arg-type]
 
 
 def test_bad_choices() -> None:
-    path = sb.information_path(sb.LinTS, WORLD, 2, PRIOR, n_draws=50)
+    path = sb.experiments.information_path(sb.LinTS, WORLD, 2, PRIOR, n_draws=50)
     with pytest.raises(ValueError, match="choice: expected one of 'own choice'"):
         path.ratio("best")
     with pytest.raises(ValueError, match="gain: expected one of"):

@@ -7,11 +7,11 @@ import numpy as np
 from scipy import stats
 
 import sparsebandits as sb
+from sparsebandits.files import pack
+from sparsebandits.model.priors import check_noise
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import KIND, VERSION
-from sparsebandits.priors import check_noise
 from sparsebandits.randomness import child
-from sparsebandits.storage import pack
 
 Maker = Callable[..., sb.Policy]
 
@@ -46,17 +46,17 @@ def without_prior(policy: Maker, **settings: Any) -> Maker:
 
 
 POLICIES: dict[str, Maker] = {
-    "FrequentistIDS": sb.FrequentistIDS,
-    "FrequentistIDS, full gain": lambda actions, **given: sb.FrequentistIDS(
-        actions, gain="full", selection="deterministic", width=sb.ConfidenceRadius(), **given
+    "FrequentistIDS": sb.rivals.FrequentistIDS,
+    "FrequentistIDS, full gain": lambda actions, **given: sb.rivals.FrequentistIDS(
+        actions, gain="full", selection="deterministic", width=sb.rules.ConfidenceRadius(), **given
     ),
-    "ESTC": without_prior(sb.ESTC, exploration=30),
-    "ESTC, cross-validation": without_prior(sb.ESTC, exploration=20, penalty="cross-validation"),
-    "ESTC, the theorem's length": without_prior(sb.ESTC, horizon=400, sparsity=1, bound=10.0),
+    "ESTC": without_prior(sb.rivals.ESTC, exploration=30),
+    "ESTC, cross-validation": without_prior(sb.rivals.ESTC, exploration=20, penalty="cross-validation"),
+    "ESTC, the theorem's length": without_prior(sb.rivals.ESTC, horizon=400, sparsity=1, bound=10.0),
     "LinTS": sb.LinTS,
     "LinTS, inflated": lambda actions, **given: sb.LinTS(actions, inflation=2.0, **given),
     "LinUCB": sb.LinUCB,
-    "LinUCB, radius": lambda actions, **given: sb.LinUCB(actions, width=sb.ConfidenceRadius(), **given),
+    "LinUCB, radius": lambda actions, **given: sb.LinUCB(actions, width=sb.rules.ConfidenceRadius(), **given),
     "LinearIDS": lambda actions, **given: sb.LinearIDS(actions, n_draws=300, **given),
     "LinearIDS, randomised": lambda actions, **given: sb.LinearIDS(
         actions, n_draws=300, selection="randomised", **given
@@ -64,10 +64,10 @@ POLICIES: dict[str, Maker] = {
     "LinearIDS, mutual information": lambda actions, **given: sb.LinearIDS(
         actions, n_draws=100, gain="mutual-information", exponent=3.0, **given
     ),
-    "OnlineToConfidence": sparse(sb.OnlineToConfidence, sb.SpikeSlab(0.4, 0.5)),
-    "OnlineToConfidence, realised regret": sparse(sb.OnlineToConfidence, LEARNT, regret="realised"),
+    "OnlineToConfidence": sparse(sb.rivals.OnlineToConfidence, sb.SpikeSlab(0.4, 0.5)),
+    "OnlineToConfidence, realised regret": sparse(sb.rivals.OnlineToConfidence, LEARNT, regret="realised"),
     "OnlineToConfidence, enumeration": sparse(
-        sb.OnlineToConfidence,
+        sb.rivals.OnlineToConfidence,
         sb.SpikeSlab(0.4, 0.5),
         engine="enumeration",
         engine_options={"max_size": 3},
@@ -94,15 +94,15 @@ POLICIES: dict[str, Maker] = {
     "SparseTS, enumeration": sparse(
         sb.SparseTS, sb.SpikeSlab(0.4, 0.5), engine="enumeration", engine_options={"max_size": 3}, n_draws=50
     ),
-    "LassoGreedy": without_prior(sb.LassoGreedy, exploration=20),
+    "LassoGreedy": without_prior(sb.rivals.LassoGreedy, exploration=20),
     "LassoGreedy, cross-validated": without_prior(
-        sb.LassoGreedy, penalty="cross-validation", exploration=20, refit_growth=0.5
+        sb.rivals.LassoGreedy, penalty="cross-validation", exploration=20, refit_growth=0.5
     ),
-    "ThresholdedLasso": without_prior(sb.ThresholdedLasso, penalty=0.3),
-    "SALasso": without_prior(sb.SALasso),
-    "LassoBandit": without_prior(sb.LassoBandit),
-    "LassoBandit, shared": without_prior(sb.LassoBandit, parameters="shared", forced_samples=5),
-    "DRLasso": without_prior(sb.DRLasso),
+    "ThresholdedLasso": without_prior(sb.rivals.ThresholdedLasso, penalty=0.3),
+    "SALasso": without_prior(sb.rivals.SALasso),
+    "LassoBandit": without_prior(sb.rivals.LassoBandit),
+    "LassoBandit, shared": without_prior(sb.rivals.LassoBandit, parameters="shared", forced_samples=5),
+    "DRLasso": without_prior(sb.rivals.DRLasso),
 }
 
 CANNOT_LEARN_A_FIXED_SET = {"DRLasso"}
@@ -120,8 +120,8 @@ def on_cube(policy: Maker, **settings: Any) -> Maker:
 
 
 CUBES: dict[str, Maker] = {
-    "HypercubeElimination": on_cube(sb.HypercubeElimination, horizon=2),
-    "HypercubeElimination, wide": on_cube(sb.HypercubeElimination, horizon=1000, mean_bound=3.0),
+    "HypercubeElimination": on_cube(sb.rivals.HypercubeElimination, horizon=2),
+    "HypercubeElimination, wide": on_cube(sb.rivals.HypercubeElimination, horizon=1000, mean_bound=3.0),
 }
 """Policies whose actions are not enumerated: they pass all tests but those about rows."""
 
@@ -151,7 +151,9 @@ def play(policy: sb.Policy, rounds: int, seed: int = 0) -> list[tuple[int, float
 
 
 def share_of_guessing(
-    make: Callable[[sb.Instance, int], sb.Policy], environment: sb.GaussianActions, sign: float = 1.0
+    make: Callable[[sb.environments.Instance, int], sb.Policy],
+    environment: sb.environments.GaussianActions,
+    sign: float = 1.0,
 ) -> float:
     """Return what its mean regret, as a share of that of guessing, is below with 99% confidence: 8 trials, 150 rounds.
 

@@ -70,10 +70,10 @@ def test_rewards_late_out_of_order_and_in_batches_lead_to_the_same_knowledge(mak
     x = np.array([d.features for d in decisions])
     y = rewards.copy()
     y[7] = np.float32(rewards[7])
-    if isinstance(policy, sb.HypercubeElimination):
+    if isinstance(policy, sb.rivals.HypercubeElimination):
         np.testing.assert_array_equal(policy.exploration.rounds, np.full(3, 9))
         np.testing.assert_allclose(policy.exploration.totals, x.T @ y, atol=1e-12)
-    if isinstance(policy, sb.ESTC):  # keeps the rewards themselves
+    if isinstance(policy, sb.rivals.ESTC):  # keeps the rewards themselves
         rows = np.column_stack((policy.rule.features, policy.rule.rewards))  # type: ignore[attr-defined]
         np.testing.assert_array_equal(np.unique(rows, axis=0), np.unique(np.column_stack((x, y)), axis=0))
     posterior = getattr(policy.rule, "posterior", None)

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 import sparsebandits as sb
+from sparsebandits.files import pack
 from sparsebandits.policies.policy import KIND, VERSION
-from sparsebandits.storage import pack
 from tests.policies.table import ALL, POLICIES, Maker, fingerprint, play, some_actions
 
 every_policy = pytest.mark.parametrize("make", ALL.values(), ids=ALL)

@@ -7,17 +7,17 @@ import pandas as pd
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
-from sparsebandits.information import information
+from sparsebandits.arguments import FloatArray
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import ENGINE_STREAM
 from sparsebandits.policies.sparse import default_prior
 from sparsebandits.policies.thompson import Thompson
 from sparsebandits.randomness import child
+from sparsebandits.rules.information import information
 from tests.policies.table import play, some_actions
 from tests.statistical import assert_means_agree
 
-ACTIONS = sb.GaussianActions(6, 2, n_actions=15).sample(0).actions
+ACTIONS = sb.environments.GaussianActions(6, 2, n_actions=15).sample(0).actions
 
 
 def algorithms_2_and_3(theta: FloatArray, actions: FloatArray) -> int:
@@ -73,9 +73,9 @@ class Picks:
     picks_from_draws, dimension, noise_variance = True, 12, 1.0
 
     def __init__(self, theta: FloatArray) -> None:
-        self.given = sb.Draws(theta, np.full(len(theta), 1 / len(theta)))
+        self.given = sb.posteriors.Draws(theta, np.full(len(theta), 1 / len(theta)))
 
-    def draws(self) -> sb.Draws:
+    def draws(self) -> sb.posteriors.Draws:
         return self.given
 
     def sample(self, rng: np.random.Generator, size: int) -> FloatArray:
@@ -221,7 +221,7 @@ def test_numbers_of_numpy_survive_a_save(given: dict[str, Any], tmp_path: Any) -
 @pytest.mark.parametrize("scale", [0.1, 1.0, 1e3])
 def test_nothing_has_to_be_known(scale: float) -> None:
     """Neither sparsity nor noise nor the size of rewards: a good action is found, and the size of the noise."""
-    instance = sb.GaussianActions(20, 2, n_actions=60, noise_variance=0.2).sample(5)
+    instance = sb.environments.GaussianActions(20, 2, n_actions=60, noise_variance=0.2).sample(5)
     policy = sb.SparseIDS(instance.actions, n_draws=2000, seed=0)
     rng = np.random.default_rng(0)
     for _ in range(150):
@@ -261,7 +261,7 @@ def test_the_default_prior_follows_the_units_of_the_features() -> None:
 
 
 def test_diagnostics_are_recorded() -> None:
-    instance = sb.GaussianActions(6, 2, n_actions=15).sample(0)
+    instance = sb.environments.GaussianActions(6, 2, n_actions=15).sample(0)
     make = sb.maker(sb.SparseIDS, prior=sb.SpikeSlab(0.3, 0.5), n_draws=500, selection="randomised")
     trace = sb.simulate(make, instance, 30, seed=0, record=True)
     assert set(trace.recorded) == {

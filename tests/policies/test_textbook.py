@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.policies.policy import POLICY_STREAM
 from sparsebandits.randomness import stream
 from tests.policies.table import some_actions
-from tests.test_information import brute_force, by_quadrature
+from tests.rules.test_information import brute_force, by_quadrature
 
 NOISE, PRIOR = 0.5, 0.3
 
@@ -84,7 +84,7 @@ def test_a_probability_is_never_zero() -> None:
 
 def test_lin_ucb_with_sets_that_change_and_a_prior_of_its_own_for_each_coordinate() -> None:
     variance = np.array([0.1, 0.5, 1.0, 2.0])
-    radius = sb.ConfidenceRadius(delta=0.1, norm_bound=0.5)
+    radius = sb.rules.ConfidenceRadius(delta=0.1, norm_bound=0.5)
     policy = sb.LinUCB(some_actions(6, 4), sb.GaussianPrior(variance), NOISE, radius)
     x, y = np.empty((0, 4)), np.empty(0)
     for t, reward in enumerate(rewards(5, 40)):
@@ -129,8 +129,8 @@ def test_linear_ids_with_mutual_information() -> None:
         policy.tell(decision, reward)
 
 
-@pytest.mark.parametrize("width", [0.7, sb.ConfidenceRadius(delta=0.1, norm_bound=2.0)])
-def test_lin_ucb(width: float | sb.ConfidenceRadius, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("width", [0.7, sb.rules.ConfidenceRadius(delta=0.1, norm_bound=2.0)])
+def test_lin_ucb(width: float | sb.rules.ConfidenceRadius, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sparsebandits.policies.action_variances.REFRESH_EVERY", 50)
     actions = some_actions(12, 4)
     policy = sb.LinUCB(actions, sb.GaussianPrior(PRIOR), NOISE, width)
@@ -140,7 +140,7 @@ def test_lin_ucb(width: float | sb.ConfidenceRadius, monkeypatch: pytest.MonkeyP
         mean, _ = textbook.posterior()
         x = np.array(textbook.x).reshape(-1, 4)
         v = ridge * np.eye(4) + x.T @ x
-        if isinstance(width, sb.ConfidenceRadius):  # Abbasi-Yadkori et al. 2011, Theorem 2
+        if isinstance(width, sb.rules.ConfidenceRadius):  # Abbasi-Yadkori et al. 2011, Theorem 2
             log_det = np.linalg.slogdet(v)[1] - 4 * np.log(ridge)
             radius = np.sqrt(NOISE) * np.sqrt(2 * np.log(1 / 0.1) + log_det) + np.sqrt(ridge) * 2.0
         else:
@@ -161,7 +161,7 @@ def misses(narrowing: float, runs: int = 300) -> int:
         rng = np.random.default_rng(seed)
         actions, theta = rng.standard_normal((5, 3)), rng.standard_normal(3)
         theta /= np.linalg.norm(theta)
-        radius = sb.ConfidenceRadius(delta=0.2, norm_bound=1.0)
+        radius = sb.rules.ConfidenceRadius(delta=0.2, norm_bound=1.0)
         posterior = sb.Conjugate(sb.GaussianPrior(1.0), 3, 1.0)
         for _ in range(60):
             x = actions[rng.integers(5)]

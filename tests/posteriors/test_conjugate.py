@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sparsebandits import Conjugate, GaussianPrior
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import conjugate
 from sparsebandits.posteriors.cloud import Weights
 from tests.statistical import assert_means_agree

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sparsebandits import Draws
+from sparsebandits.posteriors import Draws
 
 
 def test_moments_and_effective_size() -> None:

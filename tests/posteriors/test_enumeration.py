@@ -8,7 +8,7 @@ from scipy import integrate, stats
 from scipy.special import betaln, gammaln, logsumexp
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from tests.statistical import assert_means_agree
 
 

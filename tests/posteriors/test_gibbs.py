@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import gibbs
 from sparsebandits.posteriors.moves import Moves
 from tests.posteriors.test_kernels import BETA, DESIGNS, SLAB_MEAN, SLAB_VARIANCE, D, laplace_moments
@@ -130,7 +130,7 @@ def test_r_hat_sees_chains_that_disagree() -> None:
     good = posterior.r_hat().max()
     theta = posterior.draws().theta.copy()
     theta[:100] += 1.0  # planted: one chain elsewhere
-    posterior._draws = sb.Draws(theta, np.full(400, 1 / 400))
+    posterior._draws = sb.posteriors.Draws(theta, np.full(400, 1 / 400))
     assert good < 1.1 < posterior.r_hat().min()
 
 

@@ -13,9 +13,9 @@ import pytest
 from scipy import stats
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
+from sparsebandits.model.priors import Noise
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
-from sparsebandits.priors import Noise
 from tests.statistical import FAMILY_WISE
 
 D, ROWS = 3, 5

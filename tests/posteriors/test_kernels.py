@@ -8,10 +8,10 @@ from scipy import special, stats
 from scipy.special import logsumexp
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
-from sparsebandits.posteriors.blocked import blocked_sweep
-from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neighbours
-from sparsebandits.posteriors.coordinate import (
+from sparsebandits.arguments import FloatArray
+from sparsebandits.posteriors.kernels.blocked import blocked_sweep
+from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep, correlated_neighbours
+from sparsebandits.posteriors.kernels.coordinate import (
     GAUSSIAN,
     LAPLACE,
     POINT_MASS,
@@ -19,8 +19,8 @@ from sparsebandits.posteriors.coordinate import (
     positive_normal,
     scaled_erfc,
 )
-from sparsebandits.posteriors.inline_random import binomial, happens, normal, random_state, uniform
-from sparsebandits.posteriors.quadratic import quadratic_forms
+from sparsebandits.posteriors.kernels.inline_random import binomial, happens, normal, random_state, uniform
+from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
 from tests.statistical import FAMILY_WISE, assert_means_agree
 
 SIZE = 40_000
@@ -112,7 +112,7 @@ D = 5
 
 
 def correlated(rng: np.random.Generator) -> FloatArray:
-    return sb.GaussianActions(D, 1, n_actions=9, correlation=0.9).sample(int(rng.integers(100))).actions
+    return sb.environments.GaussianActions(D, 1, n_actions=9, correlation=0.9).sample(int(rng.integers(100))).actions
 
 
 def twins(rng: np.random.Generator) -> FloatArray:

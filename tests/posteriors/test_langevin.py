@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import langevin
-from sparsebandits.posteriors.inline_random import normal, random_state
+from sparsebandits.posteriors.kernels.inline_random import normal, random_state
 from sparsebandits.posteriors.langevin import decaying_step
 from tests.statistical import assert_means_agree
 
@@ -116,13 +116,13 @@ def test_a_divergence_is_reported_and_not_returned() -> None:
     posterior = sb.Langevin(prior, 5, 2.0, n_draws=5000, seed=0, learning_rate=lambda k: 3.0)
     posterior.update(x, y)
     for _ in range(2):
-        with pytest.raises(sb.DivergenceError, match="diverged at learning rates of up to 3 / L"):
+        with pytest.raises(sb.posteriors.DivergenceError, match="diverged at learning rates of up to 3 / L"):
             posterior.draws()
 
 
 def test_finds_the_pattern_of_figure_1() -> None:
     rng = np.random.default_rng(0)
-    x = sb.GaussianActions(10, 1, n_actions=100, correlation=0.6).sample(0).actions
+    x = sb.environments.GaussianActions(10, 1, n_actions=100, correlation=0.6).sample(0).actions
     y = x @ np.array([3.0, 2.0, 0, 0, 0, 0, 0, 0, 0, 0]) + rng.standard_normal(100)
     prior = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.05, lambda1=10.0, noise_variance=1.0)
     posterior = sb.Langevin(prior, 10, 1.0, seed=0, burn_in=1000)

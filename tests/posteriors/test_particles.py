@@ -5,7 +5,7 @@ import pytest
 from benchmarks.accuracy import errors
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import particles
 from sparsebandits.posteriors.cloud import Weights
 from sparsebandits.posteriors.moves import Moves
@@ -16,7 +16,7 @@ NOISE = 2.0
 
 def history(dimension: int, rounds: int, seed: int) -> tuple[FloatArray, FloatArray]:
     """Actions and rewards of LinTS: exploration first, then the same few actions again and again."""
-    instance = sb.GaussianActions(dimension, 2, n_actions=50, noise_variance=NOISE).sample(seed)
+    instance = sb.environments.GaussianActions(dimension, 2, n_actions=50, noise_variance=NOISE).sample(seed)
     trace = sb.simulate(sb.LinTS, instance, rounds, seed)
     return instance.actions[trace.actions], trace.rewards
 

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from scipy.special import softmax
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray, frozen
+from sparsebandits.arguments import FloatArray, frozen
 from sparsebandits.policies.ids import InformationDirected
 from sparsebandits.posteriors.engine import Engine
 from sparsebandits.randomness import Seed, stream
@@ -24,8 +24,8 @@ class Atoms(Engine):
     def absorb(self, x: FloatArray, y: FloatArray) -> None:
         self.logs = self.logs - np.square(y - self.theta @ x.T).sum(axis=1) / (2 * self.noise_variance)
 
-    def draws(self) -> sb.Draws:
-        return sb.Draws.trusted(self.theta, softmax(self.logs))
+    def draws(self) -> sb.posteriors.Draws:
+        return sb.posteriors.Draws.trusted(self.theta, softmax(self.logs))
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         return self.theta[rng.choice(len(self.theta), size=size, p=softmax(self.logs))]
@@ -53,14 +53,18 @@ class FinitePrior:
         theta[rng.random((n_atoms, dimension)).argsort(axis=1) >= sparsity] = 0.0
         self.theta: FloatArray = theta / np.linalg.norm(theta, axis=1, keepdims=True)
 
-    def sample(self, seed: Seed) -> sb.Instance:
-        return sb.Instance(self.actions, self.theta[stream(seed).integers(len(self.theta))], self.noise_variance)
+    def sample(self, seed: Seed) -> sb.environments.Instance:
+        return sb.environments.Instance(
+            self.actions, self.theta[stream(seed).integers(len(self.theta))], self.noise_variance
+        )
 
-    def observer(self, problem: sb.Problem) -> Atoms:
+    def observer(self, problem: sb.experiments.Problem) -> Atoms:
         return Atoms(self.theta, problem.noise_variance)
 
-    def ids(self, selection: str = "randomised", gain: str = "mutual-information") -> Callable[[sb.Problem], sb.Policy]:
-        def make(problem: sb.Problem) -> sb.Policy:
+    def ids(
+        self, selection: str = "randomised", gain: str = "mutual-information"
+    ) -> Callable[[sb.experiments.Problem], sb.Policy]:
+        def make(problem: sb.experiments.Problem) -> sb.Policy:
             rule = InformationDirected(self.observer(problem), 2.0, selection, gain)
             return sb.Policy(problem.actions, rule, {}, problem.seed)
 

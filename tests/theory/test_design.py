@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.theory import design as module
 from sparsebandits.theory import exploratory_design
 
@@ -23,7 +23,7 @@ def smallest_eigenvalue(actions: FloatArray, weights: FloatArray) -> float:
 
 
 def gaussian(dimension: int, n_actions: int = 200, seed: int = 0) -> FloatArray:
-    return sb.GaussianActions(dimension, 2, n_actions).sample(seed).actions
+    return sb.environments.GaussianActions(dimension, 2, n_actions).sample(seed).actions
 
 
 @pytest.mark.parametrize("dimension", [10, 40, 100])

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import sparsebandits as sb
-from sparsebandits.checks import FloatArray
-from sparsebandits.information import information, mutual_information
-from sparsebandits.proof_mixture import mixture_rate, nats_factor, proof_mixture, ratio_bounds
-from sparsebandits.ratio import minimise_over_distributions, ratios
+from sparsebandits.arguments import FloatArray
+from sparsebandits.rules.information import information, mutual_information
+from sparsebandits.rules.ratio import minimise_over_distributions, ratios
+from sparsebandits.theory.proof_mixture import mixture_rate, nats_factor, proof_mixture, ratio_bounds
 from tests.statistical import FAMILY_WISE
 from tests.theory.atoms import FinitePrior
 
@@ -29,16 +29,20 @@ SETTING = FinitePrior(dimension=4, sparsity=2, n_actions=6, n_atoms=30, noise_va
 
 
 @cache
-def runs() -> sb.InformationPath:
+def runs() -> sb.experiments.InformationPath:
     """Randomised IDS on the exact mutual information, all actions measured in each round."""
-    return sb.information_path(SETTING.ids(), SETTING, HORIZON, SETTING.observer, every=1, trials=TRIALS, seed=1)
+    return sb.experiments.information_path(
+        SETTING.ids(), SETTING, HORIZON, SETTING.observer, every=1, trials=TRIALS, seed=1
+    )
 
 
 @cache
-def many_runs() -> sb.InformationPath:
+def many_runs() -> sb.experiments.InformationPath:
     """IDS on the variance-based gain in more trials; measured is what is played alone, but for two rounds."""
     make = SETTING.ids(gain="variance")
-    return sb.information_path(make, SETTING, FEW_ROUNDS, SETTING.observer, every=FEW_ROUNDS, trials=MANY, seed=2)
+    return sb.experiments.information_path(
+        make, SETTING, FEW_ROUNDS, SETTING.observer, every=FEW_ROUNDS, trials=MANY, seed=2
+    )
 
 
 def z_score(values: FloatArray) -> float:
@@ -94,7 +98,7 @@ def test_lemma_1_over_a_run(exponent: int) -> None:
     bound = (2.0 ** (exponent - 2) * worst * gained) ** (1 / exponent) * HORIZON ** (1 - 1 / exponent)
     assert path.regret["own choice"].sum(axis=1).mean() <= bound * ROUNDING
     assert lower_end(path.cumulative_regret[:, -1]) <= bound
-    uniform = sum(float(sb.Instance(SETTING.actions, theta, 1.0).gaps.mean()) for theta in SETTING.theta)
+    uniform = sum(float(sb.environments.Instance(SETTING.actions, theta, 1.0).gaps.mean()) for theta in SETTING.theta)
     assert uniform / len(SETTING.theta) * HORIZON > bound
 
 
@@ -128,14 +132,14 @@ def test_information_is_within_its_budget() -> None:
 # The lemma on the information ratio
 
 
-def coins(dimension: int, size: float) -> tuple[sb.Draws, FloatArray]:
+def coins(dimension: int, size: float) -> tuple[sb.posteriors.Draws, FloatArray]:
     """θ uniform on {−m, m}^d, and the corners of the hypercube for actions: all have the same Δ, v and I."""
     corners = np.array(list(product((-1.0, 1.0), repeat=dimension)))
-    return sb.Draws(size * corners, np.full(len(corners), 1 / len(corners))), corners
+    return sb.posteriors.Draws(size * corners, np.full(len(corners), 1 / len(corners))), corners
 
 
 def thompson_ratio(
-    draws: sb.Draws, actions: FloatArray, noise_variance: float, exponent: float = 2.0
+    draws: sb.posteriors.Draws, actions: FloatArray, noise_variance: float, exponent: float = 2.0
 ) -> tuple[float, float]:
     """Return Ψ_λ(π^TS) in nats and with the gain v."""
     known = information(draws, actions)
@@ -198,7 +202,7 @@ def test_bounds_of_the_ratios_on_random_posteriors(
     rng = np.random.default_rng(seed)
     n_draws = int(rng.integers(2, 30))
     theta = scale * rng.standard_normal((n_draws, dimension))
-    draws = sb.Draws(theta, rng.dirichlet(np.ones(n_draws)))
+    draws = sb.posteriors.Draws(theta, rng.dirichlet(np.ones(n_draws)))
     actions = rng.standard_normal((n_actions, dimension))
     known, nats = information(draws, actions), mutual_information(draws, actions, noise_variance)
     if known.entropy == 0.0:

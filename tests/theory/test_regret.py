@@ -76,7 +76,7 @@ def test_slow_formulas(n: int, d: int, s: int, n_actions: int | None, c_min: flo
 
 def test_explore_then_commit_is_the_cost_of_its_exploration() -> None:
     """Theorem 4.2's leading term is R_max n₁, with the n₁ that ``ESTC`` plays."""
-    from sparsebandits.policies.estc import exploration_length
+    from sparsebandits.policies.rivals.estc import exploration_length
 
     found = values(regret_bound(10**6, 50, 2, c_min=0.4, noise_variance=2.0, bound=3.0))
     length = exploration_length(10**6, 50, 2, 2.0, 3.0, 0.4)

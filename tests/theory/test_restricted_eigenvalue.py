@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.theory import restricted_eigenvalue
 from sparsebandits.theory.restricted_eigenvalue import relaxed_bounds
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from sparsebandits.checks import FloatArray, shown
+from sparsebandits.arguments import FloatArray, shown
 from sparsebandits.environments.instance import Instance, Outcome, check_row
 from sparsebandits.randomness import Seed, child
 
@@ -63,7 +63,7 @@ class ChangingActions:
     It asks that actions and θ* are drawn independently of each other, as those of ``GaussianActions`` are. θ* and the
     actions of round 0 are those of ``environment.sample(seed)``.
 
-    >>> from sparsebandits import GaussianActions
+    >>> from sparsebandits.environments import GaussianActions
     >>> instance = ChangingActions(GaussianActions(dimension=40, sparsity=4)).sample(seed=0)
     >>> instance.offered(7).shape, bool((instance.offered(7) == instance.offered(8)).any())
     ((200, 40), False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebandits.checks import check_between, check_count, check_positive
+from sparsebandits.arguments import check_between, check_count, check_positive
 from sparsebandits.environments.instance import Instance
 from sparsebandits.randomness import Seed, stream
 

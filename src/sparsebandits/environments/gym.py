@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
-from sparsebandits.checks import LARGEST, FloatArray, check_count, shown
+from sparsebandits.arguments import LARGEST, FloatArray, check_count, shown
 from sparsebandits.environments.instance import INSTANCE_STREAM, NOISE_STREAM, Environment, Instance
 from sparsebandits.randomness import IndexedNormals, child
 
@@ -51,7 +51,7 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
     ----------
     instance : of this episode, with its answer
 
-    >>> from sparsebandits import GaussianActions
+    >>> from sparsebandits.environments import GaussianActions
     >>> env = BanditEnv(GaussianActions(dimension=5, sparsity=2, n_actions=10), horizon=100)
     >>> actions, info = env.reset(seed=0)
     >>> actions.shape, sorted(info)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from sparsebandits.checks import FloatArray, check_choice, check_count, check_positive, frozen
+from sparsebandits.arguments import FloatArray, check_choice, check_count, check_positive, frozen
 from sparsebandits.environments.instance import Instance
 from sparsebandits.randomness import Seed, stream
 from sparsebandits.theory import Bounds, restricted_eigenvalue

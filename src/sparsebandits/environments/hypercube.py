@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebandits.checks import FloatArray, check_count, check_positive, check_vector, frozen
+from sparsebandits.arguments import FloatArray, check_count, check_positive, check_vector, frozen
 from sparsebandits.environments.instance import Outcome
 from sparsebandits.randomness import Seed, stream
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from sparsebandits.checks import FloatArray, check_matrix, check_positive, check_vector, frozen
+from sparsebandits.arguments import FloatArray, check_matrix, check_positive, check_vector, frozen
 from sparsebandits.randomness import Seed
 
 INSTANCE_STREAM, NOISE_STREAM, POLICY_STREAM = 0, 1, 2

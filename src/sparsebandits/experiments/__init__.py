@@ -1,22 +1,20 @@
-"""Simulation, many trials of it, and what may be concluded from them."""
+"""Simulation and many trials of it."""
 
-from sparsebandits.experiments.comparison import Result
-from sparsebandits.experiments.experiment import Experiment
-from sparsebandits.experiments.simulate import PolicyMaker, Problem, Trace, maker, simulate
-from sparsebandits.experiments.tuning import Tuned, tune
-from sparsebandits.experiments.watching import InformationPath, information_path, watched
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Experiment",
-    "InformationPath",
-    "PolicyMaker",
-    "Problem",
-    "Result",
-    "Trace",
-    "Tuned",
-    "information_path",
-    "maker",
-    "simulate",
-    "tune",
-    "watched",
-]
+from sparsebandits import lazy
+
+if TYPE_CHECKING:
+    from sparsebandits.experiments.experiment import Experiment as Experiment
+    from sparsebandits.experiments.simulate import PolicyMaker as PolicyMaker
+    from sparsebandits.experiments.simulate import Problem as Problem
+    from sparsebandits.experiments.simulate import Trace as Trace
+    from sparsebandits.experiments.simulate import maker as maker
+    from sparsebandits.experiments.simulate import simulate as simulate
+    from sparsebandits.experiments.tuning import Tuned as Tuned
+    from sparsebandits.experiments.tuning import tune as tune
+    from sparsebandits.experiments.watching import InformationPath as InformationPath
+    from sparsebandits.experiments.watching import information_path as information_path
+    from sparsebandits.experiments.watching import watched as watched
+else:
+    __getattr__, __dir__, __all__ = lazy.names(__name__)

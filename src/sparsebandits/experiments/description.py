@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.checks import shown
+from sparsebandits.arguments import shown
 from sparsebandits.experiments.simulate import maker_parts
 
 HASH_DIGITS = 32

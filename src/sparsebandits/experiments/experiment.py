@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from sparsebandits.checks import check_count, shown
+from sparsebandits.arguments import check_count, shown
 from sparsebandits.environments import Environment
-from sparsebandits.experiments.comparison import Result
 from sparsebandits.experiments.description import describe
-from sparsebandits.experiments.engines import on_a_cluster, on_this_machine
+from sparsebandits.experiments.executors import on_a_cluster, on_this_machine
 from sparsebandits.experiments.provenance import now, sources_digest, surroundings
 from sparsebandits.experiments.simulate import PolicyMaker, check_maker
 from sparsebandits.experiments.store import Store, provenance
 from sparsebandits.experiments.trial import Trial, gathered, play, recorded_rounds
 from sparsebandits.policies import Policy
+from sparsebandits.results.result import Result
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the trials done and the trials in all, a trial being one policy on one instance."""
@@ -62,7 +62,8 @@ class Experiment:
     points : keep about so many evenly spaced rounds of each curve, the last one among them; by default all
     notes : plain data to be kept with the provenance of a directory, no part of the configuration
 
-    >>> from sparsebandits import GaussianActions, LinUCB, maker
+    >>> from sparsebandits import LinUCB, maker
+    >>> from sparsebandits.environments import GaussianActions
     >>> result = Experiment(
     ...     environment=GaussianActions(dimension=5, sparsity=2, n_actions=10),
     ...     policies={f"LinUCB {width}": maker(LinUCB, width=width) for width in (0.5, 1.0)},

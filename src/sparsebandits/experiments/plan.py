@@ -16,18 +16,18 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from sparsebandits.checks import check_count, shown
+from sparsebandits.arguments import check_count, shown
 from sparsebandits.environments import ChangingActions, Environment, GaussianActions, HardInstance, Hypercube
-from sparsebandits.experiments.comparison import Result
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, maker
 from sparsebandits.experiments.store import folder_name
 from sparsebandits.experiments.toml_lines import KeyPath, key_lines, nearest_line
 from sparsebandits.experiments.tuning import Tuned, tune
+from sparsebandits.model.priors import SpikeSlab
 from sparsebandits.policies import Policy
 from sparsebandits.policies.load import PARTS, POLICIES
-from sparsebandits.priors import SpikeSlab
 from sparsebandits.randomness import child
+from sparsebandits.results.result import Result
 
 Makers: TypeAlias = Mapping[str, Callable[..., Any]]
 

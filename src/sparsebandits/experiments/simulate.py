@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import SeedSequence
 
-from sparsebandits.checks import FloatArray, IntArray, check_count, shown
+from sparsebandits.arguments import FloatArray, IntArray, check_count, shown
 from sparsebandits.environments import World
 from sparsebandits.environments.instance import INSTANCE_STREAM as INSTANCE_STREAM
 from sparsebandits.environments.instance import NOISE_STREAM as NOISE_STREAM
@@ -109,7 +109,8 @@ def simulate(
         whatever the policy has), NaN where it had none
 
     >>> import numpy as np
-    >>> from sparsebandits import GaussianActions, LinTS
+    >>> from sparsebandits import LinTS
+    >>> from sparsebandits.environments import GaussianActions
     >>> instance = GaussianActions(dimension=5, sparsity=2, n_actions=10).sample(seed=0)
     >>> trace = simulate(LinTS, instance, horizon=20, seed=0)
     >>> trace.regret.shape, bool((np.diff(trace.regret) >= 0).all())

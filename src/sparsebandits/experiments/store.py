@@ -19,12 +19,12 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from sparsebandits.checks import shown
-from sparsebandits.experiments.comparison import Result
+from sparsebandits.arguments import shown
 from sparsebandits.experiments.description import canonical, differences, hashed
 from sparsebandits.experiments.provenance import now, package_version, processor, sources_digest
 from sparsebandits.experiments.trial import Trial, gathered, recorded_rounds
-from sparsebandits.storage import SaveFileError, write_atomically
+from sparsebandits.files import SaveFileError, write_atomically
+from sparsebandits.results.result import Result
 
 FORMAT = 1
 KEY = "sparsebandits"

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.random import SeedSequence
 from threadpoolctl import threadpool_limits
 
-from sparsebandits.checks import FloatArray, IntArray
+from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.environments import Environment, World
-from sparsebandits.experiments.comparison import Result
 from sparsebandits.experiments.simulate import INSTANCE_STREAM, PolicyMaker, simulate
 from sparsebandits.policies import Policy
 from sparsebandits.randomness import child
+from sparsebandits.results.result import Result
 
 _ALONE = threading.Lock()
 """Held while a trial runs. The number of BLAS threads belongs to the process, and bits depend on it, so the threads of

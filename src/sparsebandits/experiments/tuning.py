@@ -15,12 +15,12 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from sparsebandits.checks import check_count, shown
+from sparsebandits.arguments import check_count, shown
 from sparsebandits.environments import Environment
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
-from sparsebandits.experiments.intervals import mean_interval
 from sparsebandits.experiments.simulate import PolicyMaker, check_maker
 from sparsebandits.policies import Policy
+from sparsebandits.results.intervals import mean_interval
 from sparsebandits.tables import Table
 
 TUNING_STREAM = 0x74756E65
@@ -91,7 +91,8 @@ def tune(
     environment, horizon, trials, seed : as for :class:`Experiment`
     workers, progress, directory, scheduler : as for :meth:`Experiment.run`
 
-    >>> from sparsebandits import GaussianActions, LinUCB, maker
+    >>> from sparsebandits import LinUCB, maker
+    >>> from sparsebandits.environments import GaussianActions
     >>> environment = GaussianActions(dimension=5, sparsity=2, n_actions=20)
     >>> tuned = tune(lambda width: maker(LinUCB, width=width), [0.5, 1.0, 10.0], environment, horizon=50, trials=10)
     >>> tuned.best < 10.0

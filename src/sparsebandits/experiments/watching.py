@@ -22,24 +22,24 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, IntArray, check_choice, check_count, shown
+from sparsebandits.arguments import FloatArray, IntArray, check_choice, check_count, shown
 from sparsebandits.environments import Environment, Instance
 from sparsebandits.experiments.experiment import Experiment
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, check_maker
-from sparsebandits.information import BLOCK, Information, OptimaMemory, information, mutual_information
+from sparsebandits.model.priors import GaussianPrior, InverseGammaSlab, LaplaceSpike, SpikeSlab
 from sparsebandits.policies import ActionSet, Choice, Policy, Rule
 from sparsebandits.policies.decision import NO_ROW
 from sparsebandits.policies.thompson import Thompson
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.draws import Draws, Posterior
-from sparsebandits.priors import GaussianPrior, InverseGammaSlab, LaplaceSpike, SpikeSlab
-from sparsebandits.proof_mixture import nats_factor, proof_mixture, ratio_bounds
 from sparsebandits.randomness import Seed, child, stream
-from sparsebandits.ratio import minimise_over_distributions, ratios
+from sparsebandits.rules.information import BLOCK, Information, OptimaMemory, information, mutual_information
+from sparsebandits.rules.ratio import minimise_over_distributions, ratios
 from sparsebandits.theory import COVERING_CONSTANT, exploratory_design
+from sparsebandits.theory.proof_mixture import nats_factor, proof_mixture, ratio_bounds
 
 if TYPE_CHECKING:
-    from sparsebandits.experiments.plots.style import Target
+    from sparsebandits.results.plots.style import Target
 
 OBSERVER_STREAM = 3
 """Below the seed of a policy: what the observer draws from."""
@@ -281,7 +281,7 @@ class InformationPath:
 
     def plot(self, path: "Target", title: str = "") -> None:
         """Draw Ψ_{t,2}, Ψ_{t,3} and the cumulative information gain beside their bounds; the suffix says the format."""
-        from sparsebandits.experiments.plots import RatioPanel, TotalPanel, information_panels
+        from sparsebandits.results.plots import RatioPanel, TotalPanel, information_panels
 
         second, third = self.bounds()
         s, d, n = self.sparsity, self.dimension, len(self.rounds)
@@ -345,7 +345,8 @@ def information_path(
     workers : processes
     name : of the policy, in figures
 
-    >>> from sparsebandits import HardInstance, SparseIDS, SpikeSlab, maker
+    >>> from sparsebandits import SparseIDS, SpikeSlab, maker
+    >>> from sparsebandits.environments import HardInstance
     >>> world = HardInstance(dimension=4, sparsity=2, informative_set="hypercube")
     >>> ids = maker(SparseIDS, prior=SpikeSlab(0.5, 0.5), n_draws=500)
     >>> information_path(ids, world, horizon=12, every=5, n_draws=500)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors.conjugate import Conjugate
 
 CANCELLED = 1e-7

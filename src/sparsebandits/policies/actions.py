@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.checks import (
+from sparsebandits.arguments import (
     FloatArray,
     check_columns,
     check_count,

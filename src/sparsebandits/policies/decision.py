@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebandits.checks import FloatArray, IntArray
+from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.tables import Table, formatted
 
 CANDIDATES = 8

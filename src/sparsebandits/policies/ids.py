@@ -7,16 +7,16 @@ minimised over actions ("deterministic", the paper's Algorithm 2) or over distri
 
 from numpy.random import Generator
 
-from sparsebandits.checks import check_choice, check_number
-from sparsebandits.information import OptimaMemory, information, mutual_information
+from sparsebandits.arguments import check_choice, check_number
+from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Mixture, Reasons
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy, PosteriorRule
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.draws import Posterior
-from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
-from sparsebandits.ratio import Minimiser, minimise_over_actions, minimise_over_distributions, ratios
+from sparsebandits.rules.information import OptimaMemory, information, mutual_information
+from sparsebandits.rules.ratio import Minimiser, minimise_over_actions, minimise_over_distributions, ratios
 
 SELECTIONS = {"deterministic": minimise_over_actions, "randomised": minimise_over_distributions}
 GAINS = ("variance", "mutual-information")

@@ -16,13 +16,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_between, check_number, check_positive, shown
+from sparsebandits.arguments import FloatArray, check_between, check_number, check_positive, shown
+from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.policies.action_variances import ActionVariances
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy
 from sparsebandits.posteriors.conjugate import Conjugate
-from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
 
 

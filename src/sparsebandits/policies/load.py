@@ -3,22 +3,9 @@
 import os
 from typing import Any
 
-from sparsebandits.checks import shown
-from sparsebandits.policies.dr_lasso import DRLasso
-from sparsebandits.policies.estc import ESTC
-from sparsebandits.policies.frequentist_ids import FrequentistIDS
-from sparsebandits.policies.hypercube_elimination import HypercubeElimination
-from sparsebandits.policies.ids import LinearIDS
-from sparsebandits.policies.lasso_bandit import LassoBandit
-from sparsebandits.policies.lasso_greedy import LassoGreedy
-from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
-from sparsebandits.policies.online_to_confidence import OnlineToConfidence
-from sparsebandits.policies.policy import KIND, VERSION, Policy
-from sparsebandits.policies.sa_lasso import SALasso
-from sparsebandits.policies.sparse import SparseIDS, SparseTS
-from sparsebandits.policies.thompson import LinTS
-from sparsebandits.policies.thresholded_lasso import ThresholdedLasso
-from sparsebandits.priors import (
+from sparsebandits.arguments import shown
+from sparsebandits.files import SaveFileError, unpack
+from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianPrior,
     GaussianSpike,
@@ -28,7 +15,20 @@ from sparsebandits.priors import (
     PointMass,
     SpikeSlab,
 )
-from sparsebandits.storage import SaveFileError, unpack
+from sparsebandits.policies.ids import LinearIDS
+from sparsebandits.policies.linucb import ConfidenceRadius, LinUCB
+from sparsebandits.policies.policy import KIND, VERSION, Policy
+from sparsebandits.policies.rivals.dr_lasso import DRLasso
+from sparsebandits.policies.rivals.estc import ESTC
+from sparsebandits.policies.rivals.frequentist_ids import FrequentistIDS
+from sparsebandits.policies.rivals.hypercube_elimination import HypercubeElimination
+from sparsebandits.policies.rivals.lasso_bandit import LassoBandit
+from sparsebandits.policies.rivals.lasso_greedy import LassoGreedy
+from sparsebandits.policies.rivals.online_to_confidence import OnlineToConfidence
+from sparsebandits.policies.rivals.sa_lasso import SALasso
+from sparsebandits.policies.rivals.thresholded_lasso import ThresholdedLasso
+from sparsebandits.policies.sparse import SparseIDS, SparseTS
+from sparsebandits.policies.thompson import LinTS
 
 POLICIES: tuple[type[Policy], ...] = (
     SparseIDS,

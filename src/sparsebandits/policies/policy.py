@@ -12,12 +12,12 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_count, check_number, frozen, shown
+from sparsebandits.arguments import FloatArray, check_count, check_number, frozen, shown
+from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.actions import ActionSet, named_rows
 from sparsebandits.policies.decision import Choice, Decision, Explanation, Mixture, Reasons
 from sparsebandits.posteriors.draws import Posterior
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
-from sparsebandits.storage import pack, write_atomically
 
 KIND = "sparsebandits.policy"
 VERSION = 2

@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sparsebandits.checks import FloatArray, check_array, check_choice, shown
+from sparsebandits.arguments import FloatArray, check_array, check_choice, shown
+from sparsebandits.model.priors import BetaInclusion, InverseGammaNoise, InverseGammaSlab, SpikeSlab, check_noise
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.ids import InformationDirected
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy
@@ -25,7 +26,6 @@ from sparsebandits.posteriors.enumeration import Enumeration
 from sparsebandits.posteriors.gibbs import Gibbs
 from sparsebandits.posteriors.langevin import Langevin
 from sparsebandits.posteriors.particles import Particles
-from sparsebandits.priors import BetaInclusion, InverseGammaNoise, InverseGammaSlab, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, child
 
 SparseEngine: TypeAlias = Particles | Gibbs | Langevin | Enumeration

@@ -7,15 +7,15 @@ the posterior's variance (``inflation`` is there for who wants one).
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.checks import check_count, check_positive
-from sparsebandits.information import OptimaMemory
+from sparsebandits.arguments import check_count, check_positive
+from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
 from sparsebandits.policies.policy import ENGINE_STREAM, Policy, PosteriorRule
 from sparsebandits.posteriors.conjugate import LEAST_DRAWS, Conjugate
 from sparsebandits.posteriors.draws import Draws, Posterior
-from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, child
+from sparsebandits.rules.information import OptimaMemory
 
 
 class Thompson(PosteriorRule):

@@ -1,4 +1,11 @@
-"""Posterior engines: one a file, all with the same constructor, all giving ``Draws``.
+"""Posterior engines, one per file: each learns from observations and gives weighted draws of the coefficients."""
 
-Nothing is imported here: an engine that needs a compiler is loaded only by who uses it.
-"""
+from typing import TYPE_CHECKING
+
+from sparsebandits import lazy
+
+if TYPE_CHECKING:
+    from sparsebandits.posteriors.draws import Draws as Draws
+    from sparsebandits.posteriors.langevin import DivergenceError as DivergenceError
+else:
+    __getattr__, __dir__, __all__ = lazy.names(__name__)

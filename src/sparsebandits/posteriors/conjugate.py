@@ -18,12 +18,12 @@ from numpy.random import Generator
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dtrtri
 
-from sparsebandits.checks import FloatArray, check_count, check_positive, shown
-from sparsebandits.evidence import Evidence
+from sparsebandits.arguments import FloatArray, check_count, check_positive, shown
+from sparsebandits.model.evidence import Evidence
+from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
-from sparsebandits.priors import GaussianPrior
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
 BLOCK = 256

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparsebandits.checks import FloatArray
+from sparsebandits.arguments import FloatArray
 
 
 def split_r_hat(theta: FloatArray, chains: int) -> FloatArray:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_matrix, check_vector, frozen
+from sparsebandits.arguments import FloatArray, check_matrix, check_vector, frozen
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sparsebandits.checks import FloatArray, check_columns, check_observations, column_order, shown
+from sparsebandits.arguments import FloatArray, check_columns, check_observations, column_order, shown
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.randomness import stream
 from sparsebandits.tables import Cell, Table

@@ -21,11 +21,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import betaln, gammaln, logsumexp
 
-from sparsebandits.checks import FloatArray, IntArray, check_count, shown
-from sparsebandits.evidence import Evidence
-from sparsebandits.posteriors.draws import Draws
-from sparsebandits.posteriors.engine import TIED, Engine
-from sparsebandits.priors import (
+from sparsebandits.arguments import FloatArray, IntArray, check_count, shown
+from sparsebandits.model.evidence import Evidence
+from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianSpike,
     InverseGammaNoise,
@@ -34,6 +32,8 @@ from sparsebandits.priors import (
     SpikeSlab,
     check_noise,
 )
+from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.engine import TIED, Engine
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
 CHUNK = 20_000

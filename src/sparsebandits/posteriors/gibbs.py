@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_count, frozen, shown
-from sparsebandits.evidence import Evidence
+from sparsebandits.arguments import FloatArray, check_count, frozen, shown
+from sparsebandits.model.evidence import Evidence
+from sparsebandits.model.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
-from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
 BLOCK_EVERY = 100

@@ -20,14 +20,14 @@ import numpy as np
 from numba import njit
 from numpy.random import Generator
 
-from sparsebandits.checks import FloatArray, check_count, check_number, check_positive, frozen, shown
-from sparsebandits.compiled import COMPILED
-from sparsebandits.evidence import Evidence
+from sparsebandits.arguments import FloatArray, check_count, check_number, check_positive, frozen, shown
+from sparsebandits.model.evidence import Evidence
+from sparsebandits.model.priors import BetaInclusion, InverseGammaNoise, LaplaceSpike, SpikeSlab
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
-from sparsebandits.posteriors.inline_random import GOLDEN, RandomState, mixed, normal, random_state
-from sparsebandits.priors import BetaInclusion, InverseGammaNoise, LaplaceSpike, SpikeSlab
+from sparsebandits.posteriors.kernels.compiled import COMPILED
+from sparsebandits.posteriors.kernels.inline_random import GOLDEN, RandomState, mixed, normal, random_state
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
 Schedule: TypeAlias = Callable[[int], float] | float

@@ -12,14 +12,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from sparsebandits.checks import FloatArray, IntArray
-from sparsebandits.posteriors.blocked import blocked_sweep
-from sparsebandits.posteriors.collapsed import collapsed_sweep, correlated_neighbours
-from sparsebandits.posteriors.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweeps
-from sparsebandits.posteriors.engine import TIED
-from sparsebandits.posteriors.inline_random import random_state
-from sparsebandits.posteriors.quadratic import quadratic_forms
-from sparsebandits.priors import (
+from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianSpike,
     InverseGamma,
@@ -29,6 +23,12 @@ from sparsebandits.priors import (
     Noise,
     SpikeSlab,
 )
+from sparsebandits.posteriors.engine import TIED
+from sparsebandits.posteriors.kernels.blocked import blocked_sweep
+from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep, correlated_neighbours
+from sparsebandits.posteriors.kernels.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweeps
+from sparsebandits.posteriors.kernels.inline_random import random_state
+from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
 
 SWAPS = 4
 """Attempts of each member to exchange a coordinate for a correlated one, in each sweep over models."""

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.random import Generator
 from scipy.optimize import brentq
 
-from sparsebandits.checks import FloatArray, IntArray, check_count, shown
-from sparsebandits.evidence import Evidence
+from sparsebandits.arguments import FloatArray, IntArray, check_count, shown
+from sparsebandits.model.evidence import Evidence
+from sparsebandits.model.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
-from sparsebandits.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
 LEAST_SHARE = 0.35

@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 from scipy.optimize import minimize_scalar
 
-from sparsebandits.checks import check_number, shown
+from sparsebandits.arguments import check_number, shown
 
 COVERING_CONSTANT = 3.0 * math.e
 """A value of C for which the metric entropy of the s-sparse unit ball is at most s log(Cd / (sε)), ε ≤ 1."""

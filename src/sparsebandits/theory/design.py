@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr, solve_triangular
 from threadpoolctl import threadpool_limits
 
-from sparsebandits.checks import FloatArray, check_choice, check_columns, check_matrix, frozen
+from sparsebandits.arguments import FloatArray, check_choice, check_columns, check_matrix, frozen
 
 SOLVERS = ("barrier", "clarabel", "scs")
 

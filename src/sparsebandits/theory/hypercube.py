@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import hadamard
 
-from sparsebandits.checks import FloatArray, check_count, frozen
+from sparsebandits.arguments import FloatArray, check_count, frozen
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sparsebandits.checks import check_count, check_number, check_positive, shown
+from sparsebandits.arguments import check_count, check_number, check_positive, shown
 from sparsebandits.tables import Cell, Table, formatted
 from sparsebandits.theory.bounds import (
     COVERING_CONSTANT,

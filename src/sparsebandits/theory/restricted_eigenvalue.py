@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sparsebandits.checks import FloatArray, IntArray, check_count, check_matrix, check_number
+from sparsebandits.arguments import FloatArray, IntArray, check_count, check_matrix, check_number
 
 MOST_SUPPORTS = 100_000
 """Supports that are enumerated; beyond, bounds hold for all supports at once."""

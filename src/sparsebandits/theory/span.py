@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from sparsebandits.checks import FloatArray, IntArray, check_columns, check_matrix, frozen
+from sparsebandits.arguments import FloatArray, IntArray, check_columns, check_matrix, frozen
 from sparsebandits.theory.design import exploratory_design
 
 NEGLIGIBLE = 3e-6

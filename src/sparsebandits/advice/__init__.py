@@ -1,0 +1,12 @@
+"""Tables in, recommendations out: what ``decide`` and ``sparsebandits design`` do."""
+
+from typing import TYPE_CHECKING
+
+from sparsebandits import lazy
+
+if TYPE_CHECKING:
+    from sparsebandits.advice.advice import Advice as Advice
+    from sparsebandits.advice.advice import Recommendation as Recommendation
+    from sparsebandits.advice.advice import decide as decide
+else:
+    __getattr__, __dir__, __all__ = lazy.names(__name__)

@@ -1,0 +1,144 @@
+"""Files that survive a crash: nested state as one ``.npz``, replaced in one step, with no pickle in it.
+
+A state is a nested dict whose leaves are NumPy arrays or JSON values. Arrays are stored as they are, to the bit
+and with their memory order; everything else goes into one JSON member. Any NumPy can read the file.
+"""
+
+import errno
+import io
+import json
+import os
+import secrets
+import stat
+import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparsebandits.arguments import shown
+
+HEADER = "header.json"
+
+
+class SaveFileError(ValueError):
+    """A save file is missing, truncated, damaged, or not ours."""
+
+
+def check_path(path: object) -> None:
+    """Require the name of a file."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path: expected the name of a file, got {shown(path)}")
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write the whole file or leave what was there: a reader never sees half of it, not even after a crash.
+
+    A link is followed, and the file keeps its permissions. What is no file (a device, a directory) is refused. A
+    process that is killed while it writes may leave a file ``.….tmp`` behind, which nobody reads.
+    """
+    check_path(path)
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(f"path: expected a file or a new name, got {str(path) or 'an empty name'}")
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise type(error)(f"path: expected an existing directory, got {target.parent}") from None
+    except OSError as error:
+        raise type(error)(f"path: cannot write to {path}: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if target.exists():
+                os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    with suppress(OSError):  # a directory that may not be read cannot be synchronised; the file is there all the same
+        directory = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)  # the rename itself
+        finally:
+            os.close(directory)
+
+
+def append_durably(path: str | os.PathLike[str], content: bytes) -> None:
+    """Append whole lines to a file, all of them or none; they are on the disk when this returns.
+
+    What others append at the same time is kept too. After a line that a crash has cut, a new one begins.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            size = os.fstat(handle).st_size
+            cut = size > 0 and os.lseek(handle, size - 1, os.SEEK_SET) >= 0 and os.read(handle, 1) != b"\n"
+            line = b"\n" * cut + content
+            if os.write(handle, line) < len(line):  # the disk is full
+                os.ftruncate(handle, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if stat.S_ISREG(os.fstat(handle).st_mode):
+                os.fsync(handle)
+        finally:
+            os.close(handle)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        why = getattr(error, "strerror", None) or error
+        raise OSError(f"log: expected a file that can be appended to, got {path}: {why}") from error
+
+
+def pack(kind: str, version: int, state: Mapping[str, Any]) -> bytes:
+    """Return ``state`` as the bytes of an ``.npz`` file that says what it is."""
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+
+    def plain(node: Any, path: str) -> Any:
+        if isinstance(node, np.ndarray):
+            arrays[path] = node
+            return {"array": path}
+        if isinstance(node, Mapping):
+            return {"dict": {key: plain(value, f"{path}/{key}") for key, value in node.items()}}
+        return {"json": node}
+
+    header = {"kind": kind, "version": version, "state": plain(state, "state")}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:
+        file.writestr(zipfile.ZipInfo(HEADER), json.dumps(header))
+        for path, array in arrays.items():
+            with file.open(zipfile.ZipInfo(f"{path}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+    return content.getvalue()
+
+
+def unpack(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any]:
+    """Return the state in the file at ``path``; raise :class:`SaveFileError` if it is not a whole one of ours."""
+    check_path(path)
+    try:
+        with zipfile.ZipFile(path) as file:
+            header = json.loads(file.read(HEADER))
+            if header["kind"] != kind:
+                raise SaveFileError(f"path: expected a file of kind {kind!r}, got {header['kind']!r} in {path}")
+            if header["version"] != version:
+                raise SaveFileError(
+                    f"path: this release reads version {version} of {kind!r}, got version {header['version']} in {path}"
+                )
+
+            def full(node: Any) -> Any:
+                if "array" in node:
+                    with file.open(f"{node['array']}.npy") as member:
+                        return np.lib.format.read_array(member, allow_pickle=False)
+                if "dict" in node:
+                    return {key: full(value) for key, value in node["dict"].items()}
+                return node["json"]
+
+            return dict(full(header["state"]))
+    except SaveFileError:
+        raise
+    except OSError as error:
+        raise SaveFileError(f"path: expected a save file, got {path}: {error.strerror or error}") from error
+    except Exception as error:  # a damaged archive fails in many ways, all of them mean the same to the caller
+        raise SaveFileError(f"path: {path} is truncated, damaged or not a save file of ours ({error})") from error

@@ -1,0 +1,312 @@
+"""Off-policy evaluation: what another policy would have earned, from a log of the one that played.
+
+With the weights w_t = π(a_t) / p_t of the target's probability over the logged propensity, and a reward model q,
+
+    inverse propensity (IPS)             (1/n) Σ_t w_t r_t,
+    self-normalised (SNIPS)              Σ_t w_t r_t / Σ_t w_t,
+    doubly robust (DR)                   (1/n) Σ_t [ Σ_a π_t(a) q_t(a) + w_t (r_t − q_t(a_t)) ],
+
+by Horvitz and Thompson (1952), Swaminathan and Joachims (2015), and Dudík, Langford and Li (2011). IPS and DR are
+unbiased where propensities are exact and the log's policy could have played whatever the target plays (overlap); DR
+whatever the model, if a round's q_t knows nothing of its reward. That is what cross-fitting is for. A policy that
+learns as it plays lets later rounds depend on earlier rewards, so q_t is fitted to earlier rounds alone
+(``cross_fitting="past"``, as in Bibaut et al. 2021); where rounds are independent, ``"others"`` uses all but a block.
+
+The standard error is that of a mean of n scores, for SNIPS by the delta method. Intervals are normal, or by the
+bootstrap. They ask for propensities that do not vanish: docs/interfaces.md says how they fare on logs of learning
+policies.
+"""
+
+import warnings
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sparsebandits.arguments import FloatArray, check_array, check_choice, check_count, check_number, shown
+from sparsebandits.journal.log import DecisionLog
+from sparsebandits.results.intervals import mean_interval, statistic_interval
+
+Target: TypeAlias = ArrayLike | Callable[[FloatArray], ArrayLike]
+
+INTERVALS = ("normal", "bootstrap")
+CROSS_FITTING = ("past", "others")
+
+FEW = 50
+"""Effective rounds below which a warning says that there is little overlap."""
+
+FAR = 4.0
+"""Standard errors by which the mean weight may miss one, before a warning says that overlap is lacking."""
+
+
+class OverlapWarning(UserWarning):
+    """The log says little or nothing of what the target plays."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The value of a policy, its mean reward a round, with what it rests on. Print it to read it.
+
+    Attributes
+    ----------
+    method : what was computed
+    value, standard_error, low, high : the estimate and its interval of level ``confidence``
+    rounds : of the log
+    effective_rounds : (Σ w)² / Σ w², how many rounds of the target's own would say as much
+    mean_weight : one on average if the log's policy could have played all that the target plays
+    largest_weight : of a round
+    estimated : in how many rounds the propensity is an estimate
+    """
+
+    method: str
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    confidence: float
+    rounds: int
+    effective_rounds: float
+    mean_weight: float
+    largest_weight: float
+    estimated: int
+
+    def __str__(self) -> str:
+        estimated = f"; propensities of {self.estimated} are estimates" if self.estimated else ""
+        return (
+            f"{self.method}: {self.value:.4g}, standard error {self.standard_error:.2g}, "
+            f"{100 * self.confidence:g}% interval from {self.low:.4g} to {self.high:.4g}\n"
+            f"{self.rounds} rounds, worth {self.effective_rounds:.0f} by their weights "
+            f"(mean {self.mean_weight:.3g}, largest {self.largest_weight:.3g}){estimated}"
+        )
+
+
+def inverse_propensity(
+    log: DecisionLog,
+    target: Target,
+    self_normalised: bool = False,
+    confidence: float = 0.95,
+    interval: str = "normal",
+) -> Estimate:
+    """Estimate the value of a policy by weighting rewards.
+
+    Parameters
+    ----------
+    log : what was played, with propensities
+    target : probabilities of the actions, ``(K,)`` if they are always the same, or ``(n, K)``; or a function from
+        actions ``(K, d)`` to probabilities ``(K,)``
+    self_normalised : divide by the sum of the weights, not by the number of rounds: biased by O(1/n), and of less
+        variance where rewards are far from zero
+    confidence : level of the interval
+    interval : "normal", or "bootstrap" (bias-corrected and accelerated), which takes longer
+
+    >>> log = DecisionLog.from_open_bandit({"action": [0, 1, 1, 0], "reward": [1, 3, 3, 1], "pscore": [0.5] * 4})
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", OverlapWarning)  # of so few rounds
+    ...     inverse_propensity(log, [0.0, 1.0]).value
+    3.0
+    """
+    level, how = _check_interval(confidence, interval)
+    _, weights = _weights(log, target)
+    if not self_normalised:
+        return _of_scores("inverse propensity", weights * log.reward, weights, log, level, how)
+    value = float(weights @ log.reward / weights.sum())
+    error = float(np.sqrt(np.sum((weights * (log.reward - value)) ** 2)) / weights.sum())
+    rows = np.stack((weights, weights * log.reward), axis=1)
+    ends = _normal(value, error, level) if how == "normal" else statistic_interval(rows, _ratio_of_sums, level)
+    return _estimate("self-normalised inverse propensity", value, error, ends, weights, log, level)
+
+
+def doubly_robust(
+    log: DecisionLog,
+    target: Target,
+    model: Any = None,
+    cross_fitting: str = "past",
+    blocks: int = 10,
+    confidence: float = 0.95,
+    interval: str = "normal",
+) -> Estimate:
+    """Estimate the value of a policy by a reward model, and by weighting what the model leaves over.
+
+    Parameters
+    ----------
+    log, target, confidence, interval : as for :func:`inverse_propensity`
+    model : with ``fit(X, y)`` and ``predict(X)``, as scikit-learn has them (``SpikeSlabRegressor()``, say), of which
+        copies are fitted; by default :class:`Ridge`; or, to be used as it is, an object with
+        ``predict`` alone, or predictions ``(K,)`` or ``(n, K)``. What is used as it is must not have seen this log
+    cross_fitting : "past" fits to the blocks before a block, "others" to all others, which is better where rounds are
+        independent of each other, and covers less well where the log's policy was learning
+    blocks : of consecutive rounds; with "past" the first of them is without a model
+    """
+    level, how = _check_interval(confidence, interval)
+    check_choice("cross_fitting", cross_fitting, CROSS_FITTING)
+    parts = np.array_split(np.arange(len(log)), check_count("blocks", blocks, least=2))
+    probabilities, weights = _weights(log, target)
+    expected, played = _predictions(log, probabilities, model, cross_fitting, [part for part in parts if len(part)])
+    return _of_scores("doubly robust", expected + weights * (log.reward - played), weights, log, level, how)
+
+
+def _check_interval(confidence: object, interval: object) -> tuple[float, str]:
+    level = check_number("confidence", confidence)
+    if not 0 < level < 1:
+        raise ValueError(f"confidence: expected a number between 0 and 1, got {level:g}")
+    return level, check_choice("interval", interval, INTERVALS)
+
+
+def _weights(log: DecisionLog, target: Target) -> tuple[FloatArray, FloatArray]:
+    """Return the target's probabilities ``(n, K)`` and the weights ``(n,)``; refuse a log that says nothing."""
+    if not isinstance(log, DecisionLog):
+        raise TypeError(f"log: expected a DecisionLog, got {shown(log)}")
+    if len(log) < 2:
+        raise ValueError(f"log: expected at least two rounds, got {len(log)}")
+    probabilities = _target_probabilities(log, target)
+    propensities = log.pscore
+    weights = probabilities[np.arange(len(log)), log.action] / propensities
+    mean = float(weights.mean())
+    if mean == 0:
+        raise ValueError("target: expected some probability on actions that were played, got none in any round")
+    if (propensities == 1).all() and mean < 1 - 1e-6:
+        raise ValueError(
+            f"log: expected decisions that could have gone otherwise, got {len(log)} of propensity 1, as a policy that "
+            f"flips no coin makes them; of what the target plays, {1 - mean:.1%} was out of the question there"
+        )
+    size = float(weights.sum() ** 2 / (weights @ weights))
+    if size < FEW:
+        warnings.warn(
+            f"little overlap: {len(log)} rounds are worth {size:.1f} of the target's own, and the largest weight is "
+            f"{weights.max():.3g}; the interval may be too short",
+            OverlapWarning,
+            stacklevel=3,
+        )
+    error = float(weights.std(ddof=1) / np.sqrt(len(log)))
+    if abs(mean - 1) > FAR * error + 1e-6:
+        never = "the log's policy hardly ever plays some of what the target plays, or never"
+        reason = never if mean < 1 else "propensities are too small"
+        warnings.warn(
+            f"overlap is lacking: weights have the mean {mean:.3g}, not one, so {reason}; the estimate is biased",
+            OverlapWarning,
+            stacklevel=3,
+        )
+    return probabilities, weights
+
+
+def _target_probabilities(log: DecisionLog, target: Target) -> FloatArray:
+    actions, rounds = log.actions, len(log)
+    values: object = target
+    if callable(target):
+        values = target(actions) if actions.ndim == 2 else [target(offered) for offered in actions]
+    found = check_array("target", values)
+    shape = (rounds, actions.shape[-2])
+    if found.shape not in (shape, shape[1:]):
+        raise ValueError(f"target: expected probabilities of shape {shape[1:]} or {shape}, got {found.shape}")
+    if found.min() < 0 or np.abs(found.sum(axis=-1) - 1).max() > 1e-6:
+        raise ValueError("target: expected probabilities that sum to one over the actions, got others")
+    return np.broadcast_to(found, shape)
+
+
+class Ridge:
+    """Least squares on standardised columns with an intercept, and a penalty of one: cheap, and enough to take off.
+
+    Where columns are as many as rounds and few of them matter, ``SpikeSlabRegressor`` predicts better.
+    """
+
+    def fit(self, features: FloatArray, rewards: FloatArray) -> Self:
+        """Learn from ``(n, d)`` and ``(n,)``."""
+        self._centre, deviation = features.mean(axis=0), features.std(axis=0)
+        self._scale = np.where(deviation > 0, deviation, 1.0)
+        columns = (features - self._centre) / self._scale
+        self._mean = float(rewards.mean())
+        gram = columns.T @ columns + np.eye(columns.shape[1])
+        self._coefficients = np.linalg.solve(gram, columns.T @ (rewards - self._mean))
+        return self
+
+    def predict(self, features: FloatArray) -> FloatArray:
+        """Return the expected rewards of rows."""
+        return np.asarray(self._mean + (features - self._centre) / self._scale @ self._coefficients)
+
+
+def _predictions(
+    log: DecisionLog, probabilities: FloatArray, model: Any, cross_fitting: str, parts: list[Any]
+) -> tuple[FloatArray, FloatArray]:
+    """Return what the model expects of the target, Σ_a π_t(a) q_t(a), and of what was played, q_t(a_t)."""
+    rounds, rewards, everything, chosen = np.arange(len(log)), log.reward, log.actions, log.action
+    played = everything[chosen] if everything.ndim == 2 else everything[rounds, chosen]
+    given = None
+    if isinstance(model, type):
+        raise TypeError(f"model: expected a model, got the class {model.__name__}; make one of it")
+    if model is not None and not hasattr(model, "predict"):
+        given = check_array("model", model)
+        if given.shape not in (probabilities.shape, probabilities.shape[1:]):
+            expected = f"a model, or predictions of shape {probabilities.shape[1:]} or {probabilities.shape}"
+            raise ValueError(f"model: expected {expected}, got {given.shape}")
+        given = np.broadcast_to(given, probabilities.shape)
+    of_target, of_played = np.zeros((2, len(log)))
+    for part in parts:
+        if given is not None:
+            table = given[part]
+        else:
+            fit_to = rounds[: part[0]] if cross_fitting == "past" else np.delete(rounds, part)
+            fitted = _fitted(model, played[fit_to], rewards[fit_to])
+            if fitted is None:
+                continue
+            offered = everything if everything.ndim == 2 else everything[part]
+            table = check_array("model", fitted.predict(offered.reshape(-1, offered.shape[-1])))
+            table = np.broadcast_to(table.reshape(offered.shape[:-1]), (len(part), offered.shape[-2]))
+        of_target[part] = np.einsum("ta,ta->t", probabilities[part], table)
+        of_played[part] = table[np.arange(len(part)), chosen[part]]
+    return of_target, of_played
+
+
+def _fitted(model: Any, features: FloatArray, rewards: FloatArray) -> Any:
+    """Return a model that knows these rounds, or nothing where there are too few to learn from."""
+    if model is not None and not hasattr(model, "fit"):
+        return model
+    if len(rewards) < 2:
+        return None
+    fitted = Ridge() if model is None else deepcopy(model)
+    fitted.fit(features, rewards)  # which need not return it
+    return fitted
+
+
+def _ratio_of_sums(rows: FloatArray) -> FloatArray:
+    return np.asarray(rows[..., 1].sum(axis=-1) / rows[..., 0].sum(axis=-1))
+
+
+def _normal(value: float, error: float, level: float) -> tuple[float, float]:
+    reach = NormalDist().inv_cdf((1 + level) / 2) * error
+    return value - reach, value + reach
+
+
+def _of_scores(
+    method: str, scores: FloatArray, weights: FloatArray, log: DecisionLog, level: float, how: str
+) -> Estimate:
+    value, error = float(scores.mean()), float(scores.std(ddof=1) / np.sqrt(len(scores)))
+    ends: Any = _normal(value, error, level) if how == "normal" else mean_interval(scores, level)
+    return _estimate(method, value, error, ends, weights, log, level)
+
+
+def _estimate(
+    method: str,
+    value: float,
+    error: float,
+    ends: tuple[Any, Any],
+    weights: FloatArray,
+    log: DecisionLog,
+    level: float,
+) -> Estimate:
+    return Estimate(
+        method=method,
+        value=value,
+        standard_error=error,
+        low=float(ends[0]),
+        high=float(ends[1]),
+        confidence=level,
+        rounds=len(log),
+        effective_rounds=float(weights.sum() ** 2 / (weights @ weights)),
+        mean_weight=float(weights.mean()),
+        largest_weight=float(weights.max()),
+        estimated=int(np.count_nonzero(log.pscore_draws)),
+    )

@@ -1,0 +1,10 @@
+"""What is assumed: priors of the coefficients, how a reward arises from them, and sums of the data."""
+
+from typing import TYPE_CHECKING
+
+from sparsebandits import lazy
+
+if TYPE_CHECKING:
+    from sparsebandits.model.evidence import Evidence as Evidence
+else:
+    __getattr__, __dir__, __all__ = lazy.names(__name__)

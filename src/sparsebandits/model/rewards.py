@@ -1,0 +1,69 @@
+"""How a reward arises from the coefficients: the other half of what is assumed, beside the prior.
+
+    Y = ⟨a, θ⟩ + ε,   ε ~ N(0, σ² / w),
+
+where w is the weight of the observation: 1, unless this reward is known to be more or less noisy than others. Nothing
+outside this module and the engines that serve it needs to know the noise.
+"""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_positive, shown
+from sparsebandits.model.priors import InverseGammaNoise
+
+UNKNOWN_NOISE = InverseGammaNoise(1.0, 0.1)
+"""Prior used when the noise variance is not given. After n rewards it is learnt down to about 0.2 / n, and up to any
+size, so rewards much smaller than one are better scaled up."""
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Gaussian rewards around ⟨a, θ⟩.
+
+    Parameters
+    ----------
+    variance : float or InverseGammaNoise, default=InverseGammaNoise(1.0, 0.1)
+        σ², the noise variance of a reward of weight one, or a prior if it is to be learnt.
+
+    Examples
+    --------
+    >>> Gaussian(variance=2.0)
+    Gaussian(variance=2.0)
+    """
+
+    variance: Any = UNKNOWN_NOISE
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.variance, InverseGammaNoise):
+            if self.variance is None or isinstance(self.variance, str):
+                raise ArgumentTypeError("variance", "a number or an InverseGammaNoise", shown(self.variance))
+            object.__setattr__(self, "variance", check_positive("variance", self.variance))
+
+    @property
+    def known(self) -> bool:
+        """Whether σ² is a number."""
+        return not isinstance(self.variance, InverseGammaNoise)
+
+
+Rewards: TypeAlias = Gaussian
+"""Families of rewards; there is one so far."""
+
+
+def rewards_of(rewards: object, noise_variance: object = None, default: Any = UNKNOWN_NOISE) -> Rewards:
+    """Return the rewards of a constructor that takes ``rewards`` and the short form ``noise_variance``.
+
+    With neither, the noise variance is ``default``.
+    """
+    if rewards is None:
+        given = default if noise_variance is None else noise_variance
+        if isinstance(given, InverseGammaNoise):
+            return Gaussian(given)
+        if isinstance(given, str):
+            raise ArgumentTypeError("noise_variance", "a number or an InverseGammaNoise", shown(given))
+        return Gaussian(check_positive("noise_variance", given))
+    if not isinstance(rewards, Gaussian):
+        raise ArgumentTypeError("rewards", "a family of rewards, such as Gaussian(variance=2.0)", shown(rewards))
+    if noise_variance is not None:
+        raise ArgumentValueError("noise_variance", "none beside rewards, which has the noise", shown(noise_variance))
+    return rewards

@@ -1,0 +1,252 @@
+"""What the Lasso policies share: stored rewards, one fit, a schedule of fits, and greedy play on an estimate.
+
+Every penalty is that of scikit-learn, whose Lasso (Tibshirani 1996) minimises
+
+    ‖y − Xθ‖² / (2n) + penalty · ‖θ‖₁
+
+without an intercept. A source that writes ‖y − Xθ‖² / n + λ‖θ‖₁ has a penalty of λ / 2.
+"""
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.random import Generator
+
+from sparsebandits.arguments import LARGEST, FloatArray, check_between
+from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.decision import Choice, Reasons
+from sparsebandits.policies.policy import Policy
+from sparsebandits.randomness import Seed
+
+CROSS_VALIDATION = "cross-validation"
+"""What to pass as a penalty that is to be chosen by :func:`cross_validated_penalty`."""
+
+FOLDS = 5
+TOLERANCE = 1e-8
+"""Duality gap at which a fit stops, as a share of ‖y‖²."""
+
+SWEEPS = 10_000
+"""Sweeps after which a fit is used as it stands; only tiny penalties on collinear data need as many."""
+
+
+def lasso(x: FloatArray, y: FloatArray, penalty: float, start: FloatArray) -> FloatArray:
+    """Return the Lasso estimate from ``(n, d), (n,)``, searched from ``start``.
+
+    No data give zero. A penalty of zero gives the least squares estimate of smallest norm. Where several estimates
+    are as good, which one comes depends on ``start``.
+    """
+    count = len(y)
+    if count == 0:
+        return np.zeros(x.shape[1])
+    if penalty == 0.0:
+        return least_squares(x, y)
+    if np.abs(y @ x).max() <= count * penalty:  # then zero is optimal
+        return np.zeros(x.shape[1])
+    from sklearn import config_context  # a slow import, which policies without a Lasso do without
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import lasso_path
+
+    # What scikit-learn would check has been checked, and its checks take longer than a fit.
+    with warnings.catch_warnings(), config_context(skip_parameter_validation=True):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        _, path, _ = lasso_path(
+            np.asfortranarray(x),
+            y,
+            alphas=[penalty],
+            precompute=False,
+            coef_init=start.copy(),
+            check_input=False,
+            tol=TOLERANCE,
+            max_iter=SWEEPS,
+        )
+    return np.array(path[:, 0], dtype=np.float64)
+
+
+def cross_validated_penalty(x: FloatArray, y: FloatArray) -> float:
+    """Return the penalty with the smallest squared error over five contiguous folds, fewer if there are fewer rewards.
+
+    Without a penalty where nothing correlates with the rewards; a single reward cannot be split and is an error.
+    """
+    if not np.any(y @ x):
+        return 0.0
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LassoCV
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return float(LassoCV(cv=min(FOLDS, len(y)), fit_intercept=False).fit(x, y).alpha_)
+
+
+def least_squares(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the least squares estimate of smallest norm."""
+    return np.asarray(np.linalg.lstsq(x, y)[0], dtype=np.float64)
+
+
+def root_log_rate(count: int, dimension: int) -> float:
+    """Return √((log t + log d) / t), by which Bastani and Bayati, and Kim and Paik, shrink penalties."""
+    return math.sqrt((math.log(count) + math.log(dimension)) / count)
+
+
+def refit_is_due(count: int, fitted: int, growth: float) -> bool:
+    """Say whether ``count`` rewards ask for a new fit after one on ``fitted``: 0.1 means each time 10% are new."""
+    return count > fitted and count >= (1.0 + growth) * fitted
+
+
+def check_weight(name: str, value: object) -> float:
+    """Require a number of at least zero."""
+    return check_between(name, value, 0.0, LARGEST)
+
+
+def draw_best(values: FloatArray, rng: Generator) -> tuple[int, float]:
+    """Return a row with the largest value and its probability: ties are broken uniformly at random."""
+    best = np.flatnonzero(values == values.max())
+    return int(best[rng.integers(len(best))] if len(best) > 1 else best[0]), 1.0 / len(best)
+
+
+class Samples:
+    """Rows and rewards in the order in which they were learnt."""
+
+    def __init__(self, dimension: int) -> None:
+        self._x, self._y, self._count = np.empty((64, dimension)), np.empty(64), 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def x(self) -> FloatArray:
+        """Rows, ``(n, d)``."""
+        return self._x[: self._count]
+
+    @property
+    def y(self) -> FloatArray:
+        """Rewards, ``(n,)``."""
+        return self._y[: self._count]
+
+    def append(self, x: FloatArray, y: FloatArray) -> None:
+        """Add a batch; the storage doubles when it is full."""
+        end = self._count + len(y)
+        if end > len(self._y):
+            spare = max(end, 2 * len(self._y)) - self._count
+            self._x = np.concatenate((self.x, np.empty((spare, self._x.shape[1]))))
+            self._y = np.concatenate((self.y, np.empty(spare)))
+        self._x[self._count : end], self._y[self._count : end] = x, y
+        self._count = end
+
+    def state(self) -> dict[str, Any]:
+        """Return the data."""
+        return {"x": self.x.copy(), "y": self.y.copy()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self._count = 0
+        self.append(state["x"], state["y"])
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a rule plays by (``coefficients``), the Lasso behind it, and the penalty of that."""
+
+    coefficients: FloatArray
+    lasso: FloatArray
+    penalty: float
+
+
+class Estimator(Protocol):
+    """How to estimate θ from at least one reward; ``start`` is the last Lasso."""
+
+    def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
+        """Return the estimate from ``(n, d), (n,)``."""
+
+
+class LassoRule(ABC):
+    """What rules have in common that play by one estimate: data, and fits when due; they add ``choose``."""
+
+    def __init__(self, dimension: int, estimator: Estimator, refit_growth: object) -> None:
+        self.samples = Samples(dimension)
+        self.estimator = estimator
+        self.refit_growth = check_weight("refit_growth", refit_growth)
+        self.rounds = 0  # decisions so far, with or without their reward
+        self._estimate = Estimate(np.zeros(dimension), np.zeros(dimension), 0.0)
+        self._fitted = 0
+
+    @abstractmethod
+    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
+        """Choose a row by the estimate, and count the round."""
+
+    def estimate(self) -> Estimate:
+        """Return the estimate that the next decision is made by."""
+        if refit_is_due(len(self.samples), self._fitted, self.refit_growth):
+            self._estimate = self.estimator(self.samples.x, self.samples.y, self._estimate.lasso)
+            self._fitted = len(self.samples)
+        return self._estimate
+
+    def notes(self) -> dict[str, float]:
+        """Return what explanations say of the estimate."""
+        used = float(np.count_nonzero(self._estimate.coefficients))
+        return {
+            "rewards in the estimate": float(self._fitted),
+            "penalty": self._estimate.penalty,
+            "features used": used,
+        }
+
+    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+        """Keep the rewards."""
+        self.samples.append(features, rewards)
+
+    def state(self) -> dict[str, Any]:
+        """Return data and estimate."""
+        return {
+            "samples": self.samples.state(),
+            "coefficients": self._estimate.coefficients,
+            "lasso": self._estimate.lasso,
+            "penalty": self._estimate.penalty,
+            "fitted": self._fitted,
+            "rounds": self.rounds,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.samples.restore(state["samples"])
+        self._estimate = Estimate(state["coefficients"], state["lasso"], float(state["penalty"]))
+        self._fitted, self.rounds = int(state["fitted"]), int(state["rounds"])
+
+
+class GreedyLasso(LassoRule):
+    """The rule of the greedy ones: play the best row under the estimate, after some uniform rounds if wanted.
+
+    Ties are broken uniformly at random. As long as the estimate is zero, which it is while the penalty is large, all
+    rows are tied, and that is how these policies explore.
+    """
+
+    def __init__(self, dimension: int, estimator: Estimator, refit_growth: object, exploration: int = 0) -> None:
+        super().__init__(dimension, estimator, refit_growth)
+        self.exploration = exploration
+
+    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
+        """Play the best row, or any."""
+        coefficients = self.estimate().coefficients
+        values = actions.features @ coefficients
+        exploring = self.rounds < self.exploration
+        self.rounds += 1
+        action, probability = draw_best(np.zeros(len(values)) if exploring else values, rng)
+        notes = {**self.notes(), "drawn uniformly": float(exploring)}
+        parts = actions.features[action] * coefficients
+        return Choice(action, probability, Reasons.top(action, values, {"estimated reward": values}, parts, notes))
+
+
+class LassoPolicy(Policy):
+    """A policy around a :class:`LassoRule`."""
+
+    def __init__(self, actions: ActionSet, rule: LassoRule, arguments: Mapping[str, Any], seed: Seed) -> None:
+        super().__init__(actions, rule, {**arguments, "refit_growth": rule.refit_growth}, seed)
+        self._lasso_rule = rule
+
+    @property
+    def coefficients(self) -> FloatArray:
+        """The estimate of θ that the next decision is made by, shape ``(d,)``."""
+        return self._lasso_rule.estimate().coefficients.copy()

@@ -1,0 +1,208 @@
+"""The Lasso bandit: an arm is a row number, each arm has a parameter of its own, and forced samples of every arm.
+
+Bastani and Bayati (2020), the algorithm of section 3. In round t arm i shows the context x_i. With K arms, T_i the
+forced and S_i all rounds in which arm i was played,
+
+    T_i = {(2ⁿ − 1) K q + j : n = 0, 1, …; j = q (i − 1) + 1, …, q i};
+    if t is in T_i for some i, arm i is played; otherwise, with θ(·, λ) the minimiser of ‖y − Xθ‖² / n + λ‖θ‖₁ over the
+    rewards of such rounds,
+        candidates = {i : ⟨x_i, θ(T_i, λ_1)⟩ ≥ max_j ⟨x_j, θ(T_j, λ_1)⟩ − h / 2},
+        the candidate with the largest ⟨x_i, θ(S_i, λ_2t)⟩ is played, λ_2t = λ_20 √((log t + log d) / t).
+
+The source has one context a round for all arms: repeat it in every row, or put it into the block of the row's arm and
+zeros elsewhere, and this is its algorithm. Rows that differ from arm to arm are taken as they are, so what is learnt of
+one arm says nothing of the others.
+
+q = 1, h = 5 and λ_1 = 0.05 are what Kim and Paik (2019) run it with in their program, with λ_20 = 0.05 and noise of
+deviation 0.05. The theorem's λ_20 is proportional to the deviation σ and its λ_1 is not, so the default is λ_20 = σ.
+That program shows each arm the rows of all arms, end to end, and takes λ for the penalty of scikit-learn, which is
+twice the source's.
+
+Out of its element where the arms share one parameter, as everywhere else in this package: K parameters are learnt
+instead of one, and all of the first 2 K q rounds are forced. On a fixed action set a row never changes, so the
+estimates are K shrunken averages: a bandit without features. ``parameters="shared"``, which is not in the source, pools
+the arms: one forced-sample and one all-sample Lasso, and q uniformly drawn forced rounds where the source has K q.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from sparsebandits.arguments import FloatArray, IntArray, check_choice, check_count, check_positive
+from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.decision import Choice, Reasons
+from sparsebandits.policies.policy import Policy
+from sparsebandits.policies.rivals.lasso import Samples, check_weight, draw_best, lasso, refit_is_due, root_log_rate
+from sparsebandits.randomness import Seed
+
+PARAMETERS = ("disjoint", "shared")
+ARM, FORCED, CONTEXT = 0, 1, 2  # where they stand in a row of samples
+
+
+def forced_arm(number: int, n_arms: int, forced_samples: int) -> int | None:
+    """Return the arm that round ``number`` (from one) forces, counted from zero, or nothing.
+
+    >>> [forced_arm(t, n_arms=2, forced_samples=1) for t in range(1, 11)]
+    [0, 1, 0, 1, None, None, 0, 1, None, None]
+    """
+    block, place = divmod(number - 1, n_arms * forced_samples)
+    blocks = block + 1  # a power of two where the block is (2ⁿ − 1) K q rounds from the start
+    return place // forced_samples if blocks & (blocks - 1) == 0 else None
+
+
+class ForcedSampling:
+    """The rule."""
+
+    def __init__(
+        self,
+        dimension: int,
+        n_arms: int | None,
+        forced_samples: int,
+        localisation: float,
+        forced_penalty: float,
+        all_penalty: float,
+        refit_growth: float,
+    ) -> None:
+        self.n_arms = n_arms  # None: one parameter for all
+        self.forced_samples, self.localisation = forced_samples, localisation
+        self.forced_penalty, self.all_penalty, self.refit_growth = forced_penalty, all_penalty, refit_growth
+        self.samples = Samples(CONTEXT + dimension)
+        self.rounds = 0
+        self._forced, self._all = np.zeros((n_arms or 1, dimension)), np.zeros((n_arms or 1, dimension))
+        self._fitted = 0
+
+    def arms_of(self, rows: int) -> IntArray:
+        """Return the arm of each of a number of rows."""
+        return np.arange(rows) if self.n_arms is not None else np.zeros(rows, dtype=np.intp)
+
+    def estimates(self, n_arms: int) -> tuple[FloatArray, FloatArray]:
+        """Return θ(T_i, λ_1) and θ(S_i, λ_2t) of at least ``n_arms`` arms, one a row."""
+        count = len(self.samples)
+        if refit_is_due(count, self._fitted, self.refit_growth):
+            x, y = self.samples.x, self.samples.y
+            arms, forced, contexts = x[:, ARM].astype(np.intp), x[:, FORCED] == 1.0, x[:, CONTEXT:]
+            self._forced, self._all = (padded(c, int(arms.max()) + 1) for c in (self._forced, self._all))
+            penalty = self.all_penalty * root_log_rate(count, contexts.shape[1])
+            for arm in np.unique(arms):
+                rows = arms == arm
+                self._all[arm] = lasso(contexts[rows], y[rows], penalty / 2.0, self._all[arm])
+                if forced[self._fitted :][rows[self._fitted :]].any():
+                    rows &= forced
+                    self._forced[arm] = lasso(contexts[rows], y[rows], self.forced_penalty / 2.0, self._forced[arm])
+            self._fitted = count
+        return padded(self._forced, n_arms), padded(self._all, n_arms)
+
+    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
+        """Play the forced arm, or the best candidate; ties are broken uniformly at random."""
+        self.rounds += 1
+        rows = len(actions)
+        arms = self.arms_of(rows)
+        arm = forced_arm(self.rounds, self.n_arms or 1, self.forced_samples)
+        if arm is not None and arm in arms:  # a changing set may lack it
+            allowed = arms == arm
+            action, probability = draw_best(allowed.astype(np.float64), rng)
+            columns = {"probability": allowed * probability}
+            reasons = Reasons.top(action, columns["probability"], columns, np.zeros(actions.dimension), {"forced": 1.0})
+        else:
+            forced, everything = self.estimates(int(arms.max()) + 1)
+            first = np.einsum("ij,ij->i", actions.features, forced[arms])
+            second = np.einsum("ij,ij->i", actions.features, everything[arms])
+            candidates = first >= first.max() - self.localisation / 2.0
+            action, probability = draw_best(np.where(candidates, second, -np.inf), rng)
+            columns = {
+                "all-sample estimate": second,
+                "forced-sample estimate": first,
+                "candidate": candidates.astype(np.float64),
+            }
+            parts = actions.features[action] * everything[arms[action]]
+            reasons = Reasons.top(action, second, columns, parts, {"forced": 0.0})
+            arm = None
+        observation = np.concatenate(([arms[action], arm is not None], actions.features[action]))
+        return Choice(action, probability, reasons, observation=observation)
+
+    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+        """Keep the rewards, with their arms and whether they were forced."""
+        self.samples.append(features, rewards)
+
+    def state(self) -> dict[str, Any]:
+        """Return data and estimates."""
+        return {
+            "samples": self.samples.state(),
+            "forced": self._forced.copy(),
+            "all": self._all.copy(),
+            "fitted": self._fitted,
+            "rounds": self.rounds,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.samples.restore(state["samples"])
+        self._forced, self._all = state["forced"].copy(), state["all"].copy()
+        self._fitted, self.rounds = int(state["fitted"]), int(state["rounds"])
+
+
+def padded(coefficients: FloatArray, n_arms: int) -> FloatArray:
+    """Return the coefficients with zeros for arms that have not been seen, up to ``n_arms``."""
+    missing = n_arms - len(coefficients)
+    if missing <= 0:
+        return coefficients
+    return np.concatenate((coefficients, np.zeros((missing, coefficients.shape[1]))))
+
+
+class LassoBandit(Policy):
+    """The Lasso bandit of Bastani and Bayati (2020).
+
+    Parameters
+    ----------
+    actions : array or DataFrame ``(K, d)``, one row an arm; K fixes the forced rounds. In sets that change, the row
+        number is the arm
+    noise_variance : σ², variance of a reward around its mean; only the default of ``all_penalty`` uses it
+    forced_samples : q, forced samples of each arm in each block of them
+    localisation : h, in the unit of rewards
+    forced_penalty : λ_1
+    all_penalty : λ_20; by default σ
+    parameters : "disjoint", one an arm, as published, or "shared", one for all rows
+    refit_growth : share of new rewards at which the Lassos are fitted anew; 0 is after every reward, as published
+    seed : integer, SeedSequence, or None for fresh entropy
+
+    >>> import numpy as np
+    >>> policy = LassoBandit(np.ones((3, 1)))
+    >>> [policy.ask().action for _ in range(3)]
+    [0, 1, 2]
+    """
+
+    def __init__(
+        self,
+        actions: object,
+        noise_variance: float = 1.0,
+        forced_samples: int = 1,
+        localisation: float = 5.0,
+        forced_penalty: float = 0.05,
+        all_penalty: float | None = None,
+        parameters: str = "disjoint",
+        refit_growth: float = 0.0,
+        seed: Seed = None,
+    ) -> None:
+        available = ActionSet.of(actions)
+        variance = check_positive("noise_variance", noise_variance)
+        kind = check_choice("parameters", parameters, PARAMETERS)
+        scale = math.sqrt(variance) if all_penalty is None else check_weight("all_penalty", all_penalty)
+        settings: dict[str, Any] = {
+            "forced_samples": check_count("forced_samples", forced_samples),
+            "localisation": check_weight("localisation", localisation),
+            "forced_penalty": check_weight("forced_penalty", forced_penalty),
+            "all_penalty": scale,
+            "refit_growth": check_weight("refit_growth", refit_growth),
+        }
+        n_arms = len(available) if kind == "disjoint" else None
+        rule = ForcedSampling(available.dimension, n_arms, **settings)
+        super().__init__(available, rule, {"noise_variance": variance, "parameters": kind, **settings}, seed)
+        self._forced_sampling = rule
+
+    @property
+    def coefficients(self) -> FloatArray:
+        """The all-sample estimates that the next decision is made by: one row an arm, or one row in all."""
+        return self._forced_sampling.estimates(1)[1].copy()

@@ -1,0 +1,105 @@
+"""Greedy play on a Lasso: the plain baseline of sparse bandits.
+
+Fit a Lasso to all rewards, play argmax_a ⟨a, θ̂⟩. The penalty is the universal one (Bickel, Ritov and Tsybakov 2009),
+
+    penalty_t = c · σ · max_j √(Σ x_j² / t) · √(2 log d / t),
+
+or is chosen by five-fold cross-validation, each time that the Lasso is fitted anew.
+
+Out of its element on a fixed action set: nothing there makes it look at features that the action it likes does not
+vary, so it settles on whatever looked best first. ``exploration`` uniform rounds beforehand help, and make it
+explore-then-exploit. Where each round brings fresh rows, their variety explores for it.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebandits.arguments import FloatArray, check_count, check_positive, shown
+from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.rivals.lasso import (
+    CROSS_VALIDATION,
+    FOLDS,
+    Estimate,
+    GreedyLasso,
+    LassoPolicy,
+    check_weight,
+    cross_validated_penalty,
+    lasso,
+)
+from sparsebandits.randomness import Seed
+
+LEAST_REWARDS = 2 * FOLDS
+"""Rewards below which cross-validation says nothing, and the universal penalty stands in."""
+
+GROWTH_OF_CROSS_VALIDATION = 0.1
+"""Share of new rewards at which a cross-validated Lasso is fitted anew, by default: each fit takes tens of ms."""
+
+
+def universal_penalty(x: FloatArray, noise_deviation: float) -> float:
+    """Return the penalty that keeps out, with high probability, what is due to noise alone."""
+    count, dimension = x.shape
+    size = math.sqrt(float((x * x).sum(axis=0).max()) / count)
+    return noise_deviation * size * math.sqrt(2.0 * math.log(dimension) / count)
+
+
+@dataclass(frozen=True)
+class PlainLasso:
+    """The estimate of :class:`LassoGreedy`."""
+
+    noise_deviation: float
+    penalty: float | str
+
+    def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
+        """Fit with the universal or the cross-validated penalty."""
+        penalty = universal_penalty(x, self.noise_deviation)
+        if not isinstance(self.penalty, str):
+            penalty *= self.penalty
+        elif len(y) >= LEAST_REWARDS and np.any(y @ x):
+            penalty = cross_validated_penalty(x, y)
+        coefficients = lasso(x, y, penalty, start)
+        return Estimate(coefficients, coefficients, penalty)
+
+
+class LassoGreedy(LassoPolicy):
+    """Greedy play on a Lasso.
+
+    Parameters
+    ----------
+    actions : array or DataFrame ``(K, d)``, one row an action
+    noise_variance : variance of a reward around its mean, which the penalty is proportional to the root of
+    penalty : c, a factor on the universal penalty, or "cross-validation"
+    exploration : uniformly random decisions before the greedy ones
+    refit_growth : share of new rewards at which the Lasso is fitted anew; 0 is after every reward. By default 0, or 0.1
+        with cross-validation
+    seed : integer, SeedSequence, or None for fresh entropy
+
+    >>> policy = LassoGreedy(np.eye(3), noise_variance=0.1, exploration=6, seed=1)
+    >>> for _ in range(9):
+    ...     decision = policy.ask()
+    ...     policy.tell(decision, [0.0, 1.0, 0.0][decision.action])
+    >>> policy.ask().action
+    1
+    """
+
+    def __init__(
+        self,
+        actions: object,
+        noise_variance: float = 1.0,
+        penalty: float | str = 1.0,
+        exploration: int = 0,
+        refit_growth: float | None = None,
+        seed: Seed = None,
+    ) -> None:
+        available = ActionSet.of(actions)
+        variance = check_positive("noise_variance", noise_variance)
+        if isinstance(penalty, str) and penalty != CROSS_VALIDATION:
+            raise ValueError(f"penalty: expected a number or {CROSS_VALIDATION!r}, got {shown(penalty)}")
+        factor = penalty if isinstance(penalty, str) else check_weight("penalty", penalty)
+        growth: object = refit_growth
+        if growth is None:
+            growth = GROWTH_OF_CROSS_VALIDATION if isinstance(factor, str) else 0.0
+        uniform = check_count("exploration", exploration, least=0)
+        rule = GreedyLasso(available.dimension, PlainLasso(math.sqrt(variance), factor), growth, uniform)
+        super().__init__(available, rule, {"noise_variance": variance, "penalty": factor, "exploration": uniform}, seed)

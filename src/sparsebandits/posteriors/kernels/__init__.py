@@ -1,0 +1,1 @@
+"""Compiled functions: pure, on arrays, with their random state as an argument."""

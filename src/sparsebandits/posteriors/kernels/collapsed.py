@@ -1,0 +1,370 @@
+"""A Gibbs sweep over models, θ integrated out, for point-mass spikes.
+
+Given the other coordinates of the model γ, coordinate j is included with odds (Mitchell and Beauchamp 1988; George and
+McCulloch 1997)
+
+    prior odds · N(0; m_j, V_j) / N(0; r/s, 1/s),
+
+where N(r/s, 1/s) is the posterior of θ_j if it is included. These odds depend on the model alone, so particles that
+share a model share the work: a group of n particles meets each coordinate together, a binomial number of them flips,
+and those go their own way from there. The law of each is that of a sweep on its own. Where columns are correlated, one
+coordinate cannot leave before the other has come; so coordinates are also exchanged in pairs (a Metropolis step).
+Afterwards θ is drawn given the model.
+
+Symbols: P = X'X/σ² + D⁻¹ on the model's coordinates, b = X'y/σ² + D⁻¹m, C = P⁻¹, μ = Cb; g_j is the column of X'X/σ²
+that belongs to j, restricted to the model. For every j outside, s_j = X'X_jj/σ² + 1/V_j − g_j'Cg_j and
+r_j = b_j − g_j'μ are kept up to date: a visit costs O(1), a flip O(k d) for a model of k coordinates.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from sparsebandits.posteriors.kernels.compiled import COMPILED
+from sparsebandits.posteriors.kernels.inline_random import binomial, happens, normal, uniform
+
+
+@njit(**COMPILED)
+def _how_many(state: Any, n: int, log_odds: float) -> Any:
+    """Return for how many of n particles it happens."""
+    if n == 1:
+        return 1 if happens(state, log_odds) else 0
+    return binomial(state, n, 1.0 / (1.0 + math.exp(-log_odds)) if log_odds > -700.0 else 0.0)
+
+
+@njit(**COMPILED)
+def _factor(active: Any, k: int, gram: Any, b: Any, own: Any, precision: float, lower: Any, mean: Any) -> None:
+    """Fill ``lower`` with the Cholesky factor of P and ``mean`` with μ."""
+    for i in range(k):
+        for j in range(i + 1):
+            total = gram[active[i], active[j]] * precision
+            if i == j:
+                total += own[active[i]]
+            for m in range(j):
+                total -= lower[i, m] * lower[j, m]
+            if i == j:
+                lower[i, i] = math.sqrt(max(total, own[active[i]]))  # P ≥ D⁻¹: what is below is rounding
+            else:
+                lower[i, j] = total / lower[j, j]
+    for i in range(k):
+        total = b[active[i]]
+        for m in range(i):
+            total -= lower[i, m] * mean[m]
+        mean[i] = total / lower[i, i]
+    for i in range(k - 1, -1, -1):
+        total = mean[i]
+        for m in range(i + 1, k):
+            total -= lower[m, i] * mean[m]
+        mean[i] = total / lower[i, i]
+
+
+@njit(**COMPILED)
+def _prepare(
+    active: Any,
+    k: int,
+    gram: Any,
+    b: Any,
+    own: Any,
+    precision: float,
+    lower: Any,
+    mean: Any,
+    work: Any,
+    covariance: Any,
+    r: Any,
+    s: Any,
+) -> None:
+    """Compute C from the factor, and r and s of every coordinate (of those inside the model they mean nothing)."""
+    d = len(b)
+    for j in range(k):  # the inverse of L, in ``work``
+        work[j, j] = 1.0 / lower[j, j]
+        for i in range(j + 1, k):
+            total = 0.0
+            for m in range(j, i):
+                total -= lower[i, m] * work[m, j]
+            work[i, j] = total / lower[i, i]
+    for i in range(k):
+        for j in range(i + 1):
+            total = 0.0
+            for m in range(i, k):
+                total += work[m, i] * work[m, j]
+            covariance[i, j] = covariance[j, i] = total
+    for j in range(d):
+        s[j] = gram[j, j] * precision + own[j]
+        r[j] = b[j]
+    for i in range(k):  # rows of L⁻¹ G, one after the other
+        for j in range(d):
+            work[k, j] = 0.0
+        for m in range(i + 1):
+            factor, a = work[i, m] * precision, active[m]
+            for j in range(d):
+                work[k, j] += factor * gram[a, j]
+        scaled, a = mean[i] * precision, active[i]
+        for j in range(d):
+            s[j] -= work[k, j] * work[k, j]
+            r[j] -= scaled * gram[a, j]
+
+
+@njit(**COMPILED)
+def _join(
+    j: int,
+    k: int,
+    gram: Any,
+    own: Any,
+    precision: float,
+    active: Any,
+    place: Any,
+    covariance: Any,
+    mean: Any,
+    r: Any,
+    s: Any,
+    weights: Any,
+    t: Any,
+) -> None:
+    """Add j to the model."""
+    d = len(r)
+    variance = 1.0 / s[j]
+    centre = r[j] * variance
+    for m in range(d):
+        t[m] = -precision * gram[j, m]
+    for i in range(k):  # weights = C g
+        total = 0.0
+        for m in range(k):
+            total += covariance[i, m] * gram[j, active[m]]
+        weights[i] = total * precision
+    for i in range(k):
+        factor, a = weights[i] * precision, active[i]
+        for m in range(d):
+            t[m] += factor * gram[a, m]
+        mean[i] -= weights[i] * centre
+        for m in range(k):
+            covariance[i, m] += weights[i] * weights[m] * variance
+        covariance[i, k] = covariance[k, i] = -weights[i] * variance
+    for m in range(d):
+        s[m] = max(s[m] - t[m] * t[m] * variance, own[m])
+        r[m] += t[m] * centre
+    covariance[k, k], mean[k], active[k], place[j] = variance, centre, j, k
+
+
+@njit(**COMPILED)
+def _leave(
+    p: int,
+    k: int,
+    gram: Any,
+    precision: float,
+    active: Any,
+    place: Any,
+    covariance: Any,
+    mean: Any,
+    r: Any,
+    s: Any,
+    weights: Any,
+    t: Any,
+) -> None:
+    """Remove the coordinate at position p: condition on its θ being zero, and close the gap with the last one."""
+    d = len(r)
+    j, last, schur = active[p], k - 1, 1.0 / covariance[p, p]
+    rest = mean[p] * schur
+    for m in range(d):
+        t[m] = 0.0
+    for i in range(k):
+        weights[i] = covariance[i, p]
+        factor, a = weights[i] * precision, active[i]
+        for m in range(d):
+            t[m] += factor * gram[a, m]
+    for m in range(d):
+        s[m] += t[m] * t[m] * schur
+        r[m] += t[m] * rest
+    s[j], r[j] = schur, rest
+    for i in range(k):
+        mean[i] -= weights[i] * rest
+        for m in range(k):
+            covariance[i, m] -= weights[i] * weights[m] * schur
+    place[j] = -1
+    if p != last:
+        active[p], mean[p] = active[last], mean[last]
+        place[active[p]] = p
+        for i in range(k):
+            covariance[i, p] = covariance[i, last]
+        for i in range(k):
+            covariance[p, i] = covariance[last, i]
+
+
+@njit(**COMPILED)
+def _push(stack: Any, depth: int, n: int, start: int, k: int, active: Any, gone: int, come: int) -> Any:
+    """Let n particles wait with the model without position ``gone`` and with ``come`` (−1: neither); return the stack.
+
+    A row of the stack is: size of the model, particles, position to start from, coordinates of the model.
+    """
+    if depth == len(stack):
+        taller = np.empty((2 * depth, stack.shape[1]), np.int64)
+        for i in range(depth):  # a slice would take Numba seconds to compile
+            for j in range(stack.shape[1]):
+                taller[i, j] = stack[i, j]
+        stack = taller
+    top = stack[depth]
+    for i in range(k):
+        top[3 + i] = active[i]
+    if gone >= 0:
+        top[3 + gone] = active[k - 1]
+        k -= 1
+    if come >= 0:
+        top[3 + k] = come
+        k += 1
+    top[0], top[1], top[2] = k, n, start
+    return stack
+
+
+@njit(**COMPILED)
+def collapsed_sweep(
+    models: Any,  # (U, d) bool: the distinct models
+    counts: Any,  # (U,) particles in each
+    precisions: Any,  # (U,) 1/σ²
+    order: Any,  # (d,) coordinates in the order of their visit
+    swaps: int,  # attempts to exchange one coordinate for a correlated one, after the visits
+    neighbours: Any,  # (d, ·) correlated coordinates of each, −1 where there are fewer
+    gram: Any,  # (d, d) X'X, in C order
+    moment: Any,  # (d,) X'y
+    slab_mean: Any,  # (d,)
+    slab_variance: Any,  # (d,)
+    slab_scales: Any,  # (U,) factor on it
+    log_odds: Any,  # (d,) prior log odds of each coordinate, ±inf where certain
+    size_log_odds: Any,  # (d,) and of one more coordinate, given how many others are included
+    theta: Any,  # (M, d), overwritten
+    state: Any,
+) -> None:
+    """Sweep once over all coordinates of every particle, swap, then draw θ given its model."""
+    d = models.shape[1]
+    own, base, half_log_own = np.empty(d), np.empty(d), np.empty(d)
+    last_scale = -1.0
+    degree = np.zeros(d, np.int64)
+    for j in range(d):
+        while degree[j] < neighbours.shape[1] and neighbours[j, degree[j]] >= 0:
+            degree[j] += 1
+    lower, work, covariance = np.empty((d, d)), np.empty((d + 1, d)), np.empty((d, d))
+    mean, weights, t, b, r, s = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    active, place = np.empty(d, np.int64), np.full(d, -1)
+    stack = np.empty((16, 3 + d), np.int64)  # groups that wait for their turn
+    chosen = np.zeros((d, neighbours.shape[1]), np.int64)
+    row = 0
+    for u in range(models.shape[0]):
+        precision, scale = precisions[u], slab_scales[u]
+        if scale != last_scale:
+            last_scale = scale
+            for j in range(d):
+                own[j] = 1.0 / (slab_variance[j] * scale)
+                base[j] = log_odds[j] - 0.5 * slab_mean[j] * slab_mean[j] * own[j]
+                half_log_own[j] = 0.5 * math.log(own[j])
+        for j in range(d):
+            b[j] = moment[j] * precision + slab_mean[j] * own[j]
+        k = 0
+        for j in range(d):
+            if models[u, j]:
+                active[k] = j
+                k += 1
+        stack = _push(stack, 0, counts[u], 0, k, active, -1, -1)
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            k, n, start = stack[depth, 0], stack[depth, 1], stack[depth, 2]
+            for i in range(k):
+                active[i] = stack[depth, 3 + i]
+                place[active[i]] = i
+            _factor(active, k, gram, b, own, precision, lower, mean)
+            _prepare(active, k, gram, b, own, precision, lower, mean, work, covariance, r, s)
+            changed = False
+            for position in range(start, d):  # include or exclude j
+                j = order[position]
+                p = place[j]
+                if p >= 0:
+                    fit, schur, others = mean[p] * mean[p] / covariance[p, p], 1.0 / covariance[p, p], k - 1
+                else:
+                    fit, schur, others = r[j] * r[j] / s[j], s[j], k
+                odds = base[j] + size_log_odds[others] + 0.5 * (fit - math.log(schur)) + half_log_own[j]
+                included = _how_many(state, n, odds)
+                flips = n - included if p >= 0 else included
+                if 0 < flips < n:  # some go another way: they wait, the others go on
+                    stack = _push(stack, depth, flips, position + 1, k, active, p, j if p < 0 else -1)
+                    depth += 1
+                    n -= flips
+                elif flips == n and p >= 0:
+                    _leave(p, k, gram, precision, active, place, covariance, mean, r, s, weights, t)
+                    k -= 1
+                    changed = True
+                elif flips == n:
+                    _join(j, k, gram, own, precision, active, place, covariance, mean, r, s, weights, t)
+                    k += 1
+                    changed = True
+            for attempt in range(max(start - d, 0), swaps):  # exchange a coordinate for a correlated one
+                if k == 0 or n == 0:
+                    break
+                for _ in range(n):  # each particle makes a proposal of its own
+                    p = min(int(uniform(state) * k), k - 1)
+                    if degree[active[p]] > 0:
+                        chosen[p, min(int(uniform(state) * degree[active[p]]), degree[active[p]] - 1)] += 1
+                for p in range(k):
+                    out = active[p]
+                    for i in range(degree[out]):
+                        proposed, j = chosen[p, i], neighbours[out, i]
+                        chosen[p, i] = 0
+                        if proposed == 0 or place[j] >= 0:
+                            continue
+                        # Without p, C' = C − cc'/v and μ' = μ − c μ_p/v, where c is the column of p and v its variance.
+                        variance, along = covariance[p, p], 0.0
+                        for m in range(k):
+                            along += covariance[m, p] * gram[j, active[m]] * precision
+                        schur = s[j] + along * along / variance
+                        rest = r[j] + along * mean[p] / variance
+                        gain = base[j] + half_log_own[j] + 0.5 * (rest * rest / schur - math.log(schur))
+                        loss = base[out] + half_log_own[out] + 0.5 * (mean[p] * mean[p] / variance + math.log(variance))
+                        log_ratio = gain - loss + math.log(degree[out] / degree[j])
+                        accepted = binomial(state, proposed, math.exp(min(log_ratio, 0.0)))
+                        if accepted == 0:
+                            continue
+                        if n > 1:
+                            stack = _push(stack, depth, accepted, d + attempt + 1, k, active, p, j)
+                            depth += 1
+                            n -= accepted
+                        else:  # one particle: nobody else needs the old model
+                            _leave(p, k, gram, precision, active, place, covariance, mean, r, s, weights, t)
+                            _join(j, k - 1, gram, own, precision, active, place, covariance, mean, r, s, weights, t)
+                            changed = True
+                            break
+            if changed and n > 0:  # rounding of the updates ends here
+                _factor(active, k, gram, b, own, precision, lower, mean)
+            for _ in range(n):
+                theta[row] = 0.0
+                for i in range(k):
+                    weights[i] = normal(state)
+                for i in range(k - 1, -1, -1):  # θ = μ + x where L'x is standard normal
+                    total = weights[i]
+                    for m in range(i + 1, k):
+                        total -= lower[m, i] * weights[m]
+                    weights[i] = total / lower[i, i]
+                    theta[row, active[i]] = mean[i] + weights[i]
+                row += 1
+            for i in range(k):
+                place[active[i]] = -1
+
+
+def correlated_neighbours(gram: Any, most: int = 4) -> Any:
+    """Return for each coordinate those with the most correlated columns, or that count it among theirs; −1 fills up.
+
+    The relation is symmetric, so that a swap can be undone.
+    """
+    d = len(gram)
+    scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    correlation = np.abs(gram) / scale[:, np.newaxis] / scale
+    np.fill_diagonal(correlation, -1.0)
+    count = min(most, d - 1)
+    near = np.zeros((d, d), dtype=bool)
+    if count > 0:
+        top = np.argpartition(correlation, d - count, axis=1)[:, d - count :]
+        near[np.arange(d)[:, np.newaxis], top] = True
+        near |= near.T
+    result = np.full((d, max(int(near.sum(axis=1).max(initial=0)), 1)), -1)
+    for j in range(d):
+        others = np.flatnonzero(near[j])
+        result[j, : len(others)] = others
+    return result

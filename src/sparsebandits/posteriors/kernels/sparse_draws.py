@@ -1,0 +1,228 @@
+"""Products of actions with draws of θ that are mostly zeros, at the cost of the coefficients that are not.
+
+With s of d coefficients in a draw, M draws and K actions, everything here costs O(M s K) or less, a matrix product
+O(M d K). Actions are laid out in panels of ``WIDTH`` actions, so that a draw meets a panel in one vectorised run over
+memory that stays in the cache. The coefficients of a draw or of a group are a compressed row: row i has the columns
+``columns[starts[i]:starts[i + 1]]`` and the values beside them.
+"""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.posteriors.kernels.compiled import COMPILED
+
+WIDTH = 128
+"""Actions in a panel."""
+
+LARGE = 30_000_000
+"""Products of coefficients and actions from which single precision is worth a second array of the actions."""
+
+SINGLE_SHOWS = 1e-5
+"""Share of what was added up, squared, below which a variance is not left to single precision (relative error 1e-7)."""
+
+SINGLE_LEAST = 1e-34
+"""Variance below which single precision runs out of exponents."""
+
+
+class Rows(NamedTuple):
+    """Compressed rows."""
+
+    starts: Any  # (rows + 1,)
+    columns: Any
+    values: Any
+
+
+class Panels:
+    """Actions ``(K, d)`` as panels, ``(⌈K / WIDTH⌉, d, WIDTH)``; the last row fills what is left of the last."""
+
+    def __init__(self, actions: FloatArray) -> None:
+        count = -(-len(actions) // WIDTH)
+        padded = np.concatenate((actions, np.repeat(actions[-1:], count * WIDTH - len(actions), axis=0)))
+        self.double = np.ascontiguousarray(padded.reshape(count, WIDTH, -1).transpose(0, 2, 1))
+
+    @cached_property
+    def single(self) -> NDArray[np.float32]:
+        """The same in single precision."""
+        return self.double.astype(np.float32)
+
+
+@njit(**COMPILED)
+def compressed(theta: Any) -> Any:
+    """Return the draws ``(M, d)`` as compressed rows."""
+    rows, d = theta.shape
+    total = 0
+    for m in range(rows):
+        for j in range(d):
+            total += theta[m, j] != 0.0
+    starts, columns, values = np.empty(rows + 1, np.int64), np.empty(total, np.int64), np.empty(total)
+    total = 0
+    for m in range(rows):
+        starts[m] = total
+        for j in range(d):
+            if theta[m, j] != 0.0:
+                columns[total], values[total] = j, theta[m, j]
+                total += 1
+    starts[rows] = total
+    return Rows(starts, columns, values)
+
+
+@njit(**COMPILED)
+def _add_predictions(row: int, rows: Any, panel: Any, sums: Any) -> None:
+    """Add ⟨a, row⟩ of each action a of a panel to ``sums``, four coefficients at a time."""
+    starts, columns, values = rows
+    k, end = starts[row], starts[row + 1]
+    while k + 4 <= end:
+        a, b, c, d = values[k], values[k + 1], values[k + 2], values[k + 3]
+        of_a, of_b, of_c, of_d = panel[columns[k]], panel[columns[k + 1]], panel[columns[k + 2]], panel[columns[k + 3]]
+        for i in range(WIDTH):
+            sums[i] += (a * of_a[i] + b * of_b[i]) + (c * of_c[i] + d * of_d[i])
+        k += 4
+    while k < end:
+        a, of_a = values[k], panel[columns[k]]
+        for i in range(WIDTH):
+            sums[i] += a * of_a[i]
+        k += 1
+
+
+@njit(**COMPILED)
+def best_of_rows(rows: Any, panels: Any) -> Any:
+    """Return for each row the action with the largest prediction, the first of equals, and that prediction."""
+    size = len(rows[0]) - 1
+    index, value = np.zeros(size, np.int64), np.full(size, -np.inf)
+    sums = np.empty(WIDTH)
+    for p in range(len(panels)):
+        for row in range(size):
+            sums[:] = 0.0
+            _add_predictions(row, rows, panels[p], sums)
+            largest = sums[0]
+            for i in range(1, WIDTH):
+                largest = max(largest, sums[i])
+            if largest > value[row]:
+                value[row] = largest
+                i = 0
+                while sums[i] != largest:
+                    i += 1
+                index[row] = p * WIDTH + i
+    return index, value
+
+
+@njit(**COMPILED)
+def pattern_of_groups(rows: Any, order: Any, group_starts: Any, dimension: int) -> Any:
+    """Return where sums over groups of rows are not zero, and how to compute them.
+
+    Group g has the rows ``order[group_starts[g]:group_starts[g + 1]]``. The sums are compressed rows (starts, columns);
+    the values of all rows follow in the order of the groups, each with the entry of the sums that it goes to.
+    """
+    row_starts, row_columns, row_values = rows
+    starts, columns = np.empty(len(group_starts), np.int64), np.empty_like(row_columns)
+    ends, values, target = np.empty(len(order), np.int64), np.empty_like(row_values), np.empty_like(row_columns)
+    last, entry = np.full(dimension, -1), np.empty(dimension, np.int64)
+    total, place = 0, 0
+    for g in range(len(group_starts) - 1):
+        starts[g] = total
+        for i in range(group_starts[g], group_starts[g + 1]):
+            m = order[i]
+            for k in range(row_starts[m], row_starts[m + 1]):
+                j = row_columns[k]
+                if last[j] != g:
+                    last[j], entry[j] = g, total
+                    columns[total] = j
+                    total += 1
+                values[place], target[place] = row_values[k], entry[j]
+                place += 1
+            ends[i] = place
+    starts[-1] = total
+    return starts, columns[:total].copy(), ends, values, target
+
+
+@njit(**COMPILED)
+def sums_of_groups(ends: Any, values: Any, target: Any, size: int, weights: Any) -> Any:
+    """Return Σ w θ over each group, in the layout of :func:`pattern_of_groups`; weights are in the order of groups."""
+    sums = np.zeros(size)
+    k = 0
+    for i in range(len(ends)):
+        weight = weights[i]
+        while k < ends[i]:
+            sums[target[k]] += weight * values[k]
+            k += 1
+    return sums
+
+
+@njit(**COMPILED)
+def weighted_squares(rows: Any, weights: Any, centre: Any, panels: Any) -> Any:
+    """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a])² of each action a, in the precision of the panels."""
+    count = len(centre)
+    result = np.empty(count)
+    start, sums = np.zeros(WIDTH, panels.dtype), np.empty(WIDTH, panels.dtype)
+    squares = np.empty(WIDTH, panels.dtype)
+    for p in range(len(panels)):
+        inside = min(WIDTH, count - p * WIDTH)
+        start[:inside] = -centre[p * WIDTH : p * WIDTH + inside]
+        squares[:] = 0.0
+        for g in range(len(weights)):
+            sums[:] = start
+            _add_predictions(g, rows, panels[p], sums)
+            weight = weights[g]
+            for i in range(WIDTH):
+                squares[i] += weight * sums[i] * sums[i]
+        result[p * WIDTH : p * WIDTH + inside] = squares[:inside]
+    return result
+
+
+@njit(**COMPILED)
+def squared_terms(squares: Any, panels: Any, count: int) -> Any:
+    """Return Σ_j a_j² squares[j] of each of ``count`` actions a, in double precision."""
+    result = np.zeros(len(panels) * WIDTH)
+    for p in range(len(panels)):
+        sums = result[p * WIDTH : (p + 1) * WIDTH]
+        for j in range(len(squares)):
+            if squares[j] > 0.0:
+                of_j = panels[p, j]
+                for i in range(WIDTH):
+                    a = np.float64(of_j[i])
+                    sums[i] += squares[j] * a * a
+    return result[:count]
+
+
+class Grouped:
+    """Compressed draws in groups: group g has the draws ``order[group_starts[g]:group_starts[g + 1]]``."""
+
+    def __init__(self, rows: Rows, order: IntArray, group_starts: IntArray, dimension: int) -> None:
+        self._dimension = dimension
+        self.starts, self.columns, *self._layout = pattern_of_groups(rows, order, group_starts, dimension)
+        self.rows = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))  # the group of each entry
+        self._places = self.rows * dimension + self.columns
+
+    def dense(self, values: FloatArray) -> FloatArray:
+        """Return rows with these values as a matrix, shape ``(G, d)``."""
+        matrix = np.zeros((len(self.starts) - 1) * self._dimension)
+        matrix[self._places] = values
+        return matrix.reshape(-1, self._dimension)
+
+    def sums(self, weights: FloatArray) -> FloatArray:
+        """Return Σ w θ over each group, for weights in ``order``, as values of rows with ``starts`` and ``columns``."""
+        return np.asarray(sums_of_groups(*self._layout, len(self.columns), weights))
+
+    def weighted_squares(
+        self, values: FloatArray, weights: FloatArray, centre: FloatArray, panels: Panels
+    ) -> FloatArray:
+        """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a])² of each action a, for rows with these values.
+
+        A large problem is computed in single precision, which is twice as fast. Where what is squared is so small
+        against the products that it is added up from that this would show, or out of range, double precision follows.
+        """
+        if len(values) * len(centre) > LARGE:
+            with np.errstate(over="ignore"):
+                rows = Rows(self.starts, self.columns, values.astype(np.float32))
+                found = weighted_squares(rows, weights.astype(np.float32), centre.astype(np.float32), panels.single)
+            squares = np.bincount(self.columns, weights[self.rows] * values**2, self._dimension)
+            size = centre * centre + squared_terms(squares, panels.single, len(centre))
+            if ((found > np.maximum(SINGLE_SHOWS * size, SINGLE_LEAST)) & (found < np.inf)).all():
+                return np.asarray(found)
+        rows = Rows(self.starts, self.columns, values)
+        return np.asarray(weighted_squares(rows, weights, centre, panels.double))

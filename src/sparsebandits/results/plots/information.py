@@ -1,0 +1,148 @@
+"""Information ratios along a run beside their bounds, and the information gained beside what there is to gain."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.results.plots.style import (
+    COLOURS,
+    DASHES,
+    Target,
+    dress,
+    house_style,
+    legend_below,
+    legend_shape,
+    looks,
+    new_figure,
+    plain,
+    write,
+)
+
+GREY = "#555555"
+DECADES = 4
+"""Through which ratios are followed down from the largest of them: towards the end of a run they go to zero."""
+
+GAINED, SPENT = "information gained", "entropy spent"
+
+
+@dataclass(frozen=True, eq=False)
+class RatioPanel:
+    """Ψ_λ of several choices, each (trials, measured rounds), with what was printed and what holds."""
+
+    exponent: int
+    curves: Mapping[str, FloatArray]
+    printed: Mapping[str, FloatArray]
+    bound: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class TotalPanel:
+    """Information gained up to each round and entropy before it, (trials, rounds); the budget has a name."""
+
+    gained: FloatArray
+    entropy: FloatArray
+    budget: tuple[str, float]
+
+
+@house_style()
+def information_panels(
+    ratios: Sequence[RatioPanel],
+    measured: IntArray,
+    total: TotalPanel,
+    rounds: IntArray,
+    path: Target,
+    title: str = "",
+) -> None:
+    """Draw a panel for each exponent, with logarithmic heights, and one for the information gained."""
+    names = [*ratios[0].curves, "bound as printed", "bound that holds"]
+    look = looks(ratios[0].curves)
+    handles = [
+        Line2D([], [], color=look[n].colour, linestyle=look[n].dashes, linewidth=1.8 if i else 3.0)
+        for i, n in enumerate(look)
+    ]
+    handles += [Line2D([], [], color=GREY, linestyle=DASHES[2]), Line2D([], [], color="black", linewidth=1.4)]
+    for name, dashes in ((GAINED, DASHES[0]), (SPENT, DASHES[1])):
+        names.append(name)
+        handles.append(Line2D([], [], color=COLOURS[5], linestyle=dashes, linewidth=1.8))
+    columns, below = legend_shape(names, 10.2)
+    figure = new_figure(10.2, 3.1 + below)
+    panels = figure.subplots(1, len(ratios) + 1)
+    for axes, panel in zip(panels, ratios, strict=False):
+        _draw_ratios(axes, panel, measured)
+    _draw_total(panels[-1], total, rounds)
+    for axes in panels:
+        axes.set_xlim(0, int(rounds[-1]))
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        axes.set_xlabel("round")
+        dress(axes)
+    trials = len(total.gained)
+    caption = "one run" if trials == 1 else f"median (ratios) and mean (information) of {trials} runs"
+    figure.suptitle(plain(title, 120), fontsize=11)
+    legend_below(figure, handles, names, caption, columns)
+    write(figure, path)
+
+
+def _draw_ratios(axes: Axes, panel: RatioPanel, measured: IntArray) -> None:
+    look = looks(panel.curves)
+    heights = []
+    for i, (name, curves) in enumerate(panel.curves.items()):
+        known = np.isfinite(curves).all(axis=0)  # a policy may not say with which probabilities it chose
+        middle = np.median(curves[:, known], axis=0)
+        positive = middle > 0  # zero has no logarithm
+        heights += middle[positive].tolist()
+        axes.plot(
+            measured[known][positive],
+            middle[positive],
+            color=look[name].colour,
+            linestyle=look[name].dashes,
+            linewidth=1.8 if i else 3.0,  # the first is seen where others lie on it
+            marker="o" if positive.sum() == 1 else None,
+        )
+    bound = np.median(panel.bound, axis=0)
+    axes.plot(measured, np.where(np.isfinite(bound), bound, np.nan), color="black", linewidth=1.4)
+    for name, values in panel.printed.items():
+        height = float(np.median(values))
+        if not np.isfinite(height):  # actions that do not span the space
+            continue
+        axes.axhline(height, color=GREY, linestyle=DASHES[2], linewidth=1.4)
+        _label(axes, height, name, GREY)
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.set_ylim(max(low, max(heights, default=1.0) * 10.0**-DECADES), high)
+    power = {2: "²", 3: "³"}[panel.exponent]
+    axes.set_title(f"$\\Psi_{panel.exponent}$ = (expected regret){power} / information gain")
+
+
+def _draw_total(axes: Axes, total: TotalPanel, rounds: IntArray) -> None:
+    spent = total.entropy[:, :1] - total.entropy
+    axes.plot(rounds, total.gained.mean(axis=0), color=COLOURS[5], linewidth=1.8)
+    axes.plot(rounds, spent.mean(axis=0), color=COLOURS[5], linestyle=DASHES[1], linewidth=1.8)
+    prior = float(total.entropy[:, 0].mean())
+    name, budget = total.budget
+    for height, label, dashes in ((prior, "H(x*) before the first round", DASHES[3]), (budget, f"budget: {name}", "-")):
+        axes.axhline(height, color="black", linestyle=dashes, linewidth=1.2)
+        _label(axes, height, label, "black")
+    low = min(0.0, float(spent.mean(axis=0).min()))
+    axes.set_ylim(1.05 * low, 1.12 * max(budget, prior, float(total.gained.mean(axis=0).max())))
+    axes.set_title("information about x*, in nats")
+
+
+def _label(axes: Axes, height: float, text: str, colour: str) -> None:
+    """Write above a horizontal line, legibly where a curve passes."""
+    axes.annotate(
+        text,
+        (0.98, height),
+        xytext=(0, 2),
+        xycoords=axes.get_yaxis_transform(),
+        textcoords="offset points",
+        color=colour,
+        fontsize=8,
+        ha="right",
+        va="bottom",
+        bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.3},
+    )

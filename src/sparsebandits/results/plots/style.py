@@ -1,0 +1,153 @@
+"""One style for all figures: told apart by colour-blind readers (Okabe and Ito 2008) and in black and white.
+
+A policy is a colour *and* a dash pattern *and*, from the eighth on, a marker, so that each is told from the others
+without its colour. Who has which goes by the order in which policies are named, so it is the same in all figures of a
+result. Figures take nothing from the user's matplotlib settings: the same data give the same bytes.
+"""
+
+import os
+import textwrap
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+
+from sparsebandits.arguments import shown
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+PALE = "#B5DAF0"
+"""Of areas, so that lines of any colour stand out on them."""
+
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1, 1)),
+    (0, (5, 1, 1, 1)),
+    (0, (3, 1, 1, 1, 1, 1)),
+    (0, (8, 2)),
+    (0, (2, 2)),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+Target: TypeAlias = str | os.PathLike[str] | BinaryIO
+"""Where a figure goes: a file name that ends in .png, .svg or .pdf, or a file open for writing, which gets SVG."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one policy is drawn; ``marker`` is for curves (none on the first seven), ``point`` for single points."""
+
+    colour: str
+    dashes: Any
+    marker: str
+    point: str
+
+    @property
+    def pale(self) -> str:
+        """The colour of areas, on which black lines stand out."""
+        red, green, blue = to_rgb(self.colour)
+        return to_hex((0.5 + 0.5 * red, 0.5 + 0.5 * green, 0.5 + 0.5 * blue))
+
+
+def looks(names: Iterable[str]) -> dict[str, Look]:
+    """Return the look of each policy, by its place among the names."""
+    count = len(COLOURS)
+    return {
+        name: Look(
+            colour=COLOURS[i % count],
+            dashes=DASHES[(i + i // count) % count],
+            marker="" if i < count else MARKERS[(i // count - 1) % count],
+            point=MARKERS[(i + 2 * (i // count)) % count],  # else the eighth would have dashes and point of the second
+        )
+        for i, name in enumerate(names)
+    }
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Leave the user's settings aside; as a decorator, while a figure is drawn."""
+    ours = {"svg.hashsalt": "sparsebandits", "hatch.linewidth": 0.6, "axes.titlesize": 10, "figure.dpi": 200}
+    with style.context(["default", ours]):
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure, in inches, that arranges itself."""
+    figure = Figure(figsize=(width, height), dpi=200, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def plain(text: str, width: int = 60) -> str:
+    """Return ``text`` to be drawn as it is, not as mathematics, in lines of at most ``width`` characters."""
+    drawable = "".join(c if c.isprintable() or c.isspace() or ord(c) > 0x9F else "\ufffd" for c in text)
+    return "\n".join(textwrap.wrap(drawable, width)).replace("$", r"\$")
+
+
+def labelled(trials: Mapping[str, Collection[int]], width: int = 60) -> dict[str, str]:
+    """Return names as they are drawn, with the number of trials where a policy has fewer than others somewhere."""
+    most = max(max(counts) for counts in trials.values())
+    labels = {}
+    for name, counts in trials.items():
+        span = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{max(counts)}"
+        note = "" if min(counts) == most else f" ({span} trial{'' if max(counts) == 1 else 's'})"
+        labels[name] = plain(name + note, width)
+    return labels
+
+
+def dress(axes: Axes) -> None:
+    """Take away what is not needed, and add a faint grid."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def legend_shape(labels: Sequence[str], width: float) -> tuple[int, float]:
+    """Return the columns of a legend at 9 points below a figure of this width, and its height, in inches."""
+    longest = max(len(line) for label in labels for line in label.split("\n"))
+    columns = max(1, min(len(labels), int((width - 0.3) / (0.067 * longest + 0.75))))
+    lines = max(label.count("\n") + 1 for label in labels)
+    return columns, 0.19 * lines * ceil(len(labels) / columns) + 0.35
+
+
+def legend_below(figure: Figure, handles: Sequence[Line2D], labels: Sequence[str], caption: str, columns: int) -> None:
+    """Put one legend for the whole figure below it, where it can cover nothing."""
+    legend = figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        fontsize=9,
+        handlelength=3.4,
+        alignment="left",
+    )
+    legend.set_title(caption, FontProperties(size=9))
+
+
+def write(figure: Figure, target: Target) -> None:
+    """Write a figure: the same data give the same bytes."""
+    undated: dict[str, Any] = {
+        ".svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+        ".pdf": {"CreationDate": None},
+    }
+    if not isinstance(target, str | os.PathLike):
+        if not hasattr(target, "write"):
+            raise TypeError(f"path: expected the name of a file, got {shown(target)}")
+        figure.savefig(target, format="svg", metadata=undated[".svg"])
+        return
+    known = figure.canvas.get_supported_filetypes()
+    if Path(target).suffix.lower().removeprefix(".") not in ("", *known):
+        raise ValueError(f"path: expected a name that ends in .png, .svg or .pdf, got {target}")
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(target, metadata=undated.get(Path(target).suffix.lower()))

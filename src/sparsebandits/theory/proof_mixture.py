@@ -1,0 +1,68 @@
+"""The mixture policy by which Hao, Lattimore and Deng (2021) bound Ψ_{*,3}, and the bounds that hold for given draws.
+
+Appendix, proof of the lemma on the information ratio. With P(x* = ·), Δ and v as in ``information.py``,
+
+    π^TS(a) = P(x* = a),   μ = argmax σ_min(E_μ[aa']),   π^mix = (1 − γ) π^TS + γ μ.
+
+Let R be the largest |⟨a, θ⟩|, L² the largest ‖a‖₂² of an action that may be best, and
+G = Σ_a P(x* = a) ‖E[θ | x* = a] − E θ‖₂². Then
+
+    Δ'π^TS  ≤ √(d · v'π^TS)                     (the trace of a matrix of rank d: Russo and Van Roy 2016, Proposition 5)
+    Δ'π^TS  ≤ √(Σ_a P(x* = a) ⟨a, E[θ | x* = a] − E θ⟩²) ≤ L √G
+    v'π^mix ≥ γ v'μ ≥ γ C_min G
+    Δ'π^mix ≤ L √G + 2 R γ,
+
+so that Ψ_2(π^TS) ≤ d, and Ψ_3(π^mix) ≤ (L √G + 2Rγ)³ / (γ C_min G), which is least at γ = L √G / 4R:
+
+    Ψ_3(π^mix) ≤ 27/2 · R L² / C_min        (where L √G > 4R, γ = 1, and Ψ_3(μ) ≤ (2R)³ / (C_min G) is smaller).
+
+These are with the gain v. In nats, v ≤ 2 (R² + σ²) I (docs/paper.md), which is a factor to both. Where actions that may
+be best are s-sparse and have entries within ±1, L² ≤ s; the paper has s² there. What it prints for the last line,
+s² (R² + 1) / (8 R² C_min) ≤ s² / (4 C_min), is not the minimum over γ of the line before; it is false
+(docs/theory.md).
+"""
+
+import numpy as np
+
+from sparsebandits.arguments import FloatArray
+from sparsebandits.rules.information import Information
+
+
+def mixture_rate(known: Information, largest_mean: float, longest: float) -> float:
+    """Return γ = min(1, L √G / 4R): ``largest_mean`` is R and ``longest`` is L."""
+    deviations = known.conditional_mean - known.mean
+    spread = float(known.support_probability @ np.square(deviations).sum(axis=1))  # G
+    return 0.0 if spread == 0.0 else min(1.0, longest * float(np.sqrt(spread)) / (4.0 * largest_mean))
+
+
+def proof_mixture(known: Information, exploration: FloatArray, largest_mean: float, longest: float) -> FloatArray:
+    """Return π^mix, shape ``(K,)``; ``exploration`` is μ, the weights of ``theory.exploratory_design``.
+
+    >>> from sparsebandits.rules.information import information
+    >>> from sparsebandits.posteriors.draws import Draws
+    >>> actions = np.array([[1.0], [-1.0], [0.5]])
+    >>> known = information(Draws([[1.0], [-1.0]], [0.75, 0.25]), actions)
+    >>> proof_mixture(known, np.array([1.0, 0.0, 0.0]), largest_mean=1.0, longest=1.0).round(3)
+    array([0.804, 0.196, 0.   ])
+    """
+    rate = mixture_rate(known, largest_mean, longest)
+    return (1.0 - rate) * known.optimal_probability + rate * exploration
+
+
+def ratio_bounds(dimension: int, c_min: float, largest_mean: float, longest: float) -> tuple[float, float]:
+    """Return what Ψ_2(π^TS) and Ψ_3(π^mix) are at most, with the gain v; the second is infinite if C_min is zero.
+
+    >>> ratio_bounds(8, 1.0, largest_mean=1.0, longest=1.0)
+    (8.0, 13.5)
+    """
+    third = 13.5 * largest_mean * longest**2 / c_min if c_min > 0 else float("inf")
+    return float(dimension), third
+
+
+def nats_factor(largest_mean: float, noise_variance: float) -> float:
+    """Return 2 (R² + σ²): v is at most so many times the mutual information.
+
+    >>> nats_factor(1.0, 2.0)
+    6.0
+    """
+    return 2.0 * (largest_mean**2 + noise_variance)

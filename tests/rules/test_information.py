@@ -1,0 +1,295 @@
+"""Algorithm 3 against plain loops, the mutual information against adaptive quadrature and closed forms."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from sparsebandits.arguments import FloatArray
+from sparsebandits.posteriors import Draws
+from sparsebandits.posteriors.kernels.sparse_draws import WIDTH
+from sparsebandits.rules.information import OptimaMemory, best_actions, information, mutual_information
+
+
+def random_problem(
+    seed: int, n_draws: int, n_actions: int, dimension: int, zeros: float = 0.0
+) -> tuple[Draws, FloatArray]:
+    """Return weighted draws, a share ``zeros`` of whose coefficients is zero, and actions."""
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.full(n_draws, 0.5))
+    theta, actions = rng.standard_normal((n_draws, dimension)), rng.standard_normal((n_actions, dimension))
+    return Draws(np.where(rng.random(theta.shape) < zeros, 0.0, theta), weights), actions
+
+
+def brute_force(
+    draws: Draws, actions: FloatArray
+) -> tuple[list[float], list[float], list[float], dict[int, list[float]]]:
+    """Algorithm 3 in loops over plain numbers."""
+    n_actions, dimension = actions.shape
+    best, values = [], []
+    for theta in draws.theta.tolist():
+        predictions = [sum(a * t for a, t in zip(action, theta, strict=True)) for action in actions.tolist()]
+        values.append(max(predictions))
+        best.append(predictions.index(max(predictions)))
+    weights = draws.weights.tolist()
+    probability = [sum(w for w, b in zip(weights, best, strict=True) if b == a) for a in range(n_actions)]
+    mean = [sum(w * theta[j] for w, theta in zip(weights, draws.theta.tolist(), strict=True)) for j in range(dimension)]
+    conditional = {
+        a: [
+            sum(w * theta[j] for w, theta, b in zip(weights, draws.theta.tolist(), best, strict=True) if b == a)
+            / probability[a]
+            for j in range(dimension)
+        ]
+        for a in range(n_actions)
+        if probability[a] > 0
+    }
+    best_value = sum(w * v for w, v in zip(weights, values, strict=True))
+    regret, gain = [], []
+    for action in actions.tolist():
+        regret.append(best_value - sum(a * m for a, m in zip(action, mean, strict=True)))
+        gain.append(
+            sum(
+                probability[g] * sum(a * (c - m) for a, c, m in zip(action, conditional[g], mean, strict=True)) ** 2
+                for g in conditional
+            )
+        )
+    return regret, gain, probability, conditional
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    n_draws=st.integers(1, 40),
+    n_actions=st.integers(1, 12),
+    dimension=st.integers(1, 7),
+    zeros=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
+)
+def test_algorithm_3_equals_loops(seed: int, n_draws: int, n_actions: int, dimension: int, zeros: float) -> None:
+    draws, actions = random_problem(seed, n_draws, n_actions, dimension, zeros)
+    known = information(draws, actions)
+    regret, gain, probability, conditional = brute_force(draws, actions)
+    np.testing.assert_allclose(known.expected_regret, regret, atol=1e-10)
+    np.testing.assert_allclose(known.gain, gain, atol=1e-10)
+    np.testing.assert_allclose(known.optimal_probability, probability, atol=1e-10)
+    assert known.support.tolist() == sorted(conditional)
+    for g, row in zip(known.support.tolist(), known.conditional_mean, strict=True):
+        np.testing.assert_allclose(row, conditional[g], atol=1e-10)
+    assert known.entropy == pytest.approx(-sum(p * math.log(p) for p in probability if p > 0), abs=1e-10)
+    assert (known.expected_regret >= 0).all()
+
+
+def test_more_draws_than_one_block() -> None:
+    draws, actions = random_problem(0, 1000, 7, 3)
+    optima = best_actions(draws.theta, actions)
+    expected = (draws.theta @ actions.T).argmax(axis=1)
+    np.testing.assert_array_equal(expected[optima.order], np.repeat(optima.support, np.diff(optima.starts)))
+    for action in range(7):
+        np.testing.assert_array_equal(np.sort(optima.draws_of(action)), np.flatnonzero(expected == action))
+
+
+@pytest.mark.parametrize("n_actions", [1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5])
+def test_draws_with_many_zeros_give_what_matrix_products_give(n_actions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the edges of panels, with groups that have lost all weight, in double and in single precision."""
+    draws, actions = random_problem(1, 600, n_actions, 200, zeros=0.98)
+    weights = np.where(np.arange(600) % 3 == 0, 0.0, draws.weights)
+    draws = Draws(draws.theta, weights / weights.sum())
+    optima = best_actions(draws.theta, actions)
+    assert optima.grouped is not None
+    known = information(draws, actions, optima)
+    monkeypatch.setattr("sparsebandits.posteriors.kernels.sparse_draws.LARGE", 0)
+    single = information(draws, actions, optima)
+    monkeypatch.setattr("sparsebandits.rules.information.MOSTLY_ZERO", 0.0)
+    expected = information(draws, actions)
+    np.testing.assert_array_equal(known.support, expected.support)
+    for name in ("expected_regret", "gain", "optimal_probability", "conditional_mean", "mean"):
+        np.testing.assert_allclose(getattr(known, name), getattr(expected, name), atol=1e-12)
+    np.testing.assert_allclose(single.gain, expected.gain, rtol=1e-5, atol=1e-12)
+    assert n_actions == 1 or (single.gain != known.gain).any()
+
+
+def test_single_precision_is_left_where_it_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Predictions near a million that differ by a thousandth: single precision has seven digits."""
+    rng = np.random.default_rng(0)
+    theta = np.zeros((50, 20))
+    theta[:, 0], theta[:, 1:3] = 1e6, 1e-3 * rng.standard_normal((50, 2))
+    actions = np.column_stack((np.ones(10), rng.standard_normal((10, 19))))
+    draws = Draws(theta, np.full(50, 1 / 50))
+    expected = information(draws, actions).gain
+    assert 0 < expected.max() < 1e-5
+    monkeypatch.setattr("sparsebandits.posteriors.kernels.sparse_draws.LARGE", 0)
+    np.testing.assert_array_equal(information(draws, actions).gain, expected)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e20])
+def test_single_precision_is_left_where_it_is_out_of_range(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    draws, actions = random_problem(0, 300, 10, 30, zeros=0.85)
+    expected = information(draws, actions * scale).gain
+    monkeypatch.setattr("sparsebandits.posteriors.kernels.sparse_draws.LARGE", 0)
+    np.testing.assert_array_equal(information(draws, actions * scale).gain, expected)
+
+
+def test_single_precision_is_left_where_large_terms_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two columns near a thousand whose coefficients are opposite: predictions are near zero, the terms are not."""
+    rng = np.random.default_rng(0)
+    theta = np.zeros((50, 20))
+    theta[:, 0] = 1 + 0.1 * rng.standard_normal(50)
+    theta[:, 1], theta[:, 2] = -theta[:, 0], 1e-2 * rng.standard_normal(50)
+    actions = rng.standard_normal((10, 20))
+    actions[:, 0] += 1e3
+    actions[:, 1] = actions[:, 0] + 1e-3 * actions[:, 1]
+    draws = Draws(theta, np.full(50, 1 / 50))
+    expected = information(draws, actions).gain
+    assert expected.min() > 1e-5 * ((actions @ draws.mean()) ** 2).max()
+    monkeypatch.setattr("sparsebandits.posteriors.kernels.sparse_draws.LARGE", 0)
+    np.testing.assert_array_equal(information(draws, actions).gain, expected)
+
+
+def test_memory_is_by_identity() -> None:
+    draws, actions = random_problem(0, 50, 7, 3)
+    memory = OptimaMemory()
+    first = memory.of(draws.theta, actions)
+    assert memory.of(draws.theta, actions) is first
+    assert memory.of(draws.theta.copy(), actions).actions is first.actions
+    assert memory.of(draws.theta, actions.copy()) is not first
+
+
+def test_one_action_best_everywhere_has_no_regret_and_nothing_to_learn() -> None:
+    actions = np.array([[1.0, 0.1], [0.5, 0.1], [-1.0, 0.3]])
+    theta = np.random.default_rng(0).uniform(1.0, 2.0, (100, 2)) * [1.0, 0.01]
+    known = information(Draws(theta, np.full(100, 0.01)), actions)
+    assert known.expected_regret[0] == 0.0
+    assert (known.expected_regret[1:] > 0).all()
+    assert not known.gain.any()
+    assert known.entropy == 0.0
+    assert not mutual_information(Draws(theta, np.full(100, 0.01)), actions, 1.0).any()
+
+
+def test_ties_go_to_the_lower_row() -> None:
+    actions = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
+    known = information(Draws(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([0.5, 0.5])), actions)
+    np.testing.assert_array_equal(known.optimal_probability, [0.5, 0.5, 0.0])
+
+
+def test_underflown_weights_leave_no_nan() -> None:
+    draws = Draws(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1.0, 0.0]))
+    known = information(draws, np.eye(2))
+    assert known.support.tolist() == [0]
+    assert np.isfinite(known.conditional_mean).all()
+
+
+def test_equal_rows_count_as_one_action_wherever_they_stand() -> None:
+    """Matrix products round equal rows differently at the edges of blocks; 257 and 101 rows are such."""
+    rng = np.random.default_rng(0)
+    draws = Draws(rng.standard_normal((400, 5)), np.full(400, 1 / 400))
+    same = information(draws, np.tile(rng.standard_normal(5), (257, 1)))
+    assert same.support.tolist() == [0]
+    assert same.entropy == 0.0
+    actions = rng.standard_normal((101, 5))
+    once, twice = information(draws, actions), information(draws, np.vstack((actions, actions)))
+    np.testing.assert_array_equal(once.support, twice.support)
+    np.testing.assert_allclose(once.gain, twice.gain[:101], rtol=1e-12)
+
+
+# The mutual information
+
+
+def by_quadrature(draws: Draws, actions: FloatArray, noise_variance: float) -> list[float]:
+    """Σ_g P(g) KL(f_g ‖ f), each integral by adaptive quadrature."""
+    best = (draws.theta @ actions.T).argmax(axis=1)
+    deviation = math.sqrt(noise_variance)
+    result = []
+    for action in actions:
+        means = draws.theta @ action
+        total = 0.0
+        for g in set(best.tolist()):
+            members = best == g
+            share = draws.weights[members].sum()
+
+            def integrand(y: float, means: FloatArray, members: Any, share: float) -> float:
+                density = draws.weights * stats.norm.pdf(y, means, deviation)
+                inside = density[members].sum()
+                return float(inside * math.log(inside / density.sum() / share)) if inside > 1e-300 else 0.0
+
+            low, high = means.min() - 12 * deviation, means.max() + 12 * deviation
+            points = np.unique(means).tolist()
+            total += integrate.quad(
+                integrand, low, high, (means, members, share), points=points, limit=400, epsabs=1e-11, epsrel=1e-10
+            )[0]
+        result.append(total)
+    return result
+
+
+@pytest.mark.parametrize("noise_variance", [0.05, 0.5, 3.0, 50.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_mutual_information_equals_quadrature(noise_variance: float, seed: int) -> None:
+    draws, actions = random_problem(seed, 8, 4, 2)
+    found = mutual_information(draws, actions, noise_variance)
+    np.testing.assert_allclose(found, by_quadrature(draws, actions, noise_variance), atol=1e-8)
+
+
+def test_mutual_information_leaves_out_draws_without_weight() -> None:
+    draws, actions = random_problem(0, 8, 4, 2)
+    weights = draws.weights.copy()
+    weights[[1, 5]] = 0.0
+    weights /= weights.sum()
+    weights[2] = 5e-324
+    weights /= weights.sum()
+    alive = weights > 1e-300
+    found = mutual_information(Draws(draws.theta, weights), actions, 0.7)
+    expected = mutual_information(Draws(draws.theta[alive], weights[alive] / weights[alive].sum()), actions, 0.7)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_mutual_information_of_means_far_apart() -> None:
+    """Two means a million deviations apart: the reward tells which it is, and the grid must not grow with the gap."""
+    draws = Draws(np.array([[5e5], [-5e5], [5e5 + 0.5]]), np.array([0.3, 0.5, 0.2]))
+    found = mutual_information(draws, np.array([[1.0], [-1.0]]), 1.0)
+    np.testing.assert_allclose(found, math.log(2.0), atol=1e-9)
+
+
+def test_mutual_information_of_a_coin() -> None:
+    """θ = ±m with equal chance, actions ±1: a binary input in Gaussian noise, whose capacity integral is known."""
+    for m in (0.1, 1.0, 6.0):
+        draws = Draws(np.array([[m], [-m]]), np.array([0.5, 0.5]))
+        found = mutual_information(draws, np.array([[1.0], [-1.0]]), 1.0)
+        lost = integrate.quad(
+            lambda y, m=m: stats.norm.pdf(y, m) * np.logaddexp(0.0, -2.0 * m * y),
+            m - 12,
+            m + 12,
+            epsabs=1e-12,
+        )[0]
+        np.testing.assert_allclose(found, math.log(2.0) - lost, atol=1e-9)
+
+
+def test_no_action_tells_more_than_there_is_to_know() -> None:
+    draws, actions = random_problem(3, 60, 10, 3)
+    for noise_variance in (1e-4, 1.0):
+        found = mutual_information(draws, actions, noise_variance)
+        assert (found <= information(draws, actions).entropy + 1e-9).all()
+    assert mutual_information(draws, actions, 1e-8).max() == pytest.approx(
+        information(draws, actions).entropy, abs=1e-6
+    )
+
+
+@given(seed=st.integers(0, 2**32), noise_variance=st.sampled_from([0.01, 0.3, 1.0, 10.0]))
+def test_variance_is_bounded_by_mutual_information(seed: int, noise_variance: float) -> None:
+    """v ≤ 2 (R² + σ²) I: a mean reward within ±R of its centre and noise σ² is (R² + σ²)-sub-Gaussian."""
+    draws, actions = random_problem(seed, 20, 6, 2)
+    predictions = draws.theta @ actions.T
+    half_range = np.ptp(predictions, axis=0) / 2
+    v = information(draws, actions).gain
+    allowed = 2 * (half_range**2 + noise_variance) * mutual_information(draws, actions, noise_variance)
+    assert (v <= allowed + 1e-10).all()
+
+
+def test_the_constant_printed_in_the_paper_is_too_small() -> None:
+    """The appendix has v ≤ (R² + 1) / 2 · I, four times less than sub-Gaussian noise gives; a coin breaks it."""
+    m = 0.1
+    draws, actions = Draws(np.array([[m], [-m]]), np.array([0.5, 0.5])), np.array([[1.0], [-1.0]])
+    v = information(draws, actions).gain
+    gain = mutual_information(draws, actions, 1.0)
+    assert (v > (m**2 + 1) / 2 * gain).all()
+    assert (v <= 2 * (m**2 + 1) * gain).all()
