@@ -1,8 +1,8 @@
 """What every public entry asks of its arguments, before any state changes.
 
-Each check returns the argument in the form that the mathematics needs, or raises ``TypeError`` (wrong kind
-of thing) or ``ValueError`` (right kind, wrong value) with a message that names the argument, what was
-expected and what came.
+Each check returns the argument in the form that the mathematics needs, or raises an :class:`ArgumentError`, which says
+which argument, what was expected and what came. It is a ``TypeError`` for the wrong kind of thing and a ``ValueError``
+for the right kind with a wrong value. Code that has to know which argument was refused reads the error's ``name``.
 """
 
 import math
@@ -22,6 +22,35 @@ LARGEST = 1e50
 """Largest magnitude of a feature, a reward or a variance: products of a few of them stay finite."""
 
 
+class ArgumentError(Exception):
+    """An argument is not what was expected.
+
+    Attributes
+    ----------
+    name : str
+        The argument, such as ``"horizon"`` or ``"prior.inclusion"``.
+    expected : str
+        What it should have been, in words.
+    got : str
+        What came, in words.
+    """
+
+    def __init__(self, name: str, expected: str, got: str) -> None:
+        super().__init__(name, expected, got)
+        self.name, self.expected, self.got = name, expected, got
+
+    def __str__(self) -> str:
+        return f"{self.name}: expected {self.expected}, got {self.got}"
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """The wrong kind of thing."""
+
+
+class ArgumentValueError(ArgumentError, ValueError):
+    """The right kind of thing with a wrong value."""
+
+
 def shown(value: object) -> str:
     """Describe ``value`` in a few words, for an error message."""
     if isinstance(value, np.ndarray):
@@ -39,15 +68,15 @@ def check_number(name: str, value: object) -> float:
     if isinstance(value, (np.ndarray, np.generic)):
         numeric = value.dtype.kind in "fiu" and value.ndim == 0 and not np.ma.is_masked(value)
     if not numeric:
-        raise TypeError(f"{name}: expected a number, got {shown(value)}")
+        raise ArgumentTypeError(name, "a number", shown(value))
     try:
         number = float(cast(Any, value))
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected a number, got {shown(value)}") from None
+        raise ArgumentTypeError(name, "a number", shown(value)) from None
     except OverflowError:
         number = math.inf
     if not abs(number) <= LARGEST:  # also catches NaN
-        raise ValueError(f"{name}: expected a finite number of magnitude at most {LARGEST:g}, got {shown(value)}")
+        raise ArgumentValueError(name, f"a finite number of magnitude at most {LARGEST:g}", shown(value))
     return number
 
 
@@ -55,7 +84,7 @@ def check_positive(name: str, value: object) -> float:
     """Require one positive number, between ``1 / LARGEST`` and ``LARGEST``."""
     number = check_number(name, value)
     if number < 1 / LARGEST:
-        raise ValueError(f"{name}: expected a positive number (at least {1 / LARGEST:g}), got {shown(value)}")
+        raise ArgumentValueError(name, f"a positive number (at least {1 / LARGEST:g})", shown(value))
     return number
 
 
@@ -63,20 +92,20 @@ def check_between(name: str, value: object, low: float, high: float) -> float:
     """Require one number in the closed interval ``[low, high]``."""
     number = check_number(name, value)
     if not low <= number <= high:
-        raise ValueError(f"{name}: expected a number from {low:g} to {high:g}, got {shown(value)}")
+        raise ArgumentValueError(name, f"a number from {low:g} to {high:g}", shown(value))
     return number
 
 
 def check_count(name: str, value: object, least: int = 1) -> int:
     """Require one whole number, at least ``least``."""
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected a whole number, got {shown(value)}")
+        raise ArgumentTypeError(name, "a whole number", shown(value))
     try:
         count = operator.index(cast(Any, value))
     except TypeError:
-        raise TypeError(f"{name}: expected a whole number, got {shown(value)}") from None
+        raise ArgumentTypeError(name, "a whole number", shown(value)) from None
     if count < least:
-        raise ValueError(f"{name}: expected a whole number of at least {least}, got {count}")
+        raise ArgumentValueError(name, f"a whole number of at least {least}", f"{count}")
     return count
 
 
@@ -84,32 +113,32 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
     """Require one of a few words."""
     if not isinstance(value, str) or value not in choices:
         expected = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name}: expected one of {expected}, got {shown(value)}")
+        raise ArgumentValueError(name, f"one of {expected}", shown(value))
     return value
 
 
 def check_array(name: str, value: object, ndim: int | None = None, largest: float = LARGEST) -> FloatArray:
     """Require real finite numbers, of ``ndim`` dimensions if given; return them as float64 in C order."""
     if isinstance(value, (str, bytes)) or value is None:
-        raise TypeError(f"{name}: expected an array of numbers, got {shown(value)}")
+        raise ArgumentTypeError(name, "an array of numbers", shown(value))
     if np.ma.is_masked(value):
-        raise ValueError(f"{name}: expected numbers everywhere, got a masked array with holes")
+        raise ArgumentValueError(name, "numbers everywhere", "a masked array with holes")
     try:
         raw = np.asarray(value)
     except ValueError:
-        raise ValueError(f"{name}: expected rows of equal length, got {shown(value)}") from None
+        raise ArgumentValueError(name, "rows of equal length", shown(value)) from None
     if raw.dtype.kind not in "fiub":
         try:  # a table whose columns are of several numeric kinds arrives as objects
             if raw.dtype.kind != "O" or any(isinstance(cell, (str, bytes)) for cell in raw.flat):
                 raise TypeError
             raw = raw.astype(np.float64)
         except OverflowError:
-            raise ValueError(f"{name}: expected numbers of magnitude at most {LARGEST:g}, got larger ones") from None
+            raise ArgumentValueError(name, f"numbers of magnitude at most {LARGEST:g}", "larger ones") from None
         except (TypeError, ValueError):
             kind = KINDS.get(raw.dtype.kind, str(raw.dtype)) if raw.ndim else shown(value)
-            raise TypeError(f"{name}: expected an array of numbers, got {kind}") from None
+            raise ArgumentTypeError(name, "an array of numbers", kind) from None
     if ndim is not None and raw.ndim != ndim:
-        raise ValueError(f"{name}: expected {ndim} dimension{'s' * (ndim > 1)}, got shape {raw.shape}")
+        raise ArgumentValueError(name, f"{ndim} dimension{'s' * (ndim > 1)}", f"shape {raw.shape}")
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(raw, dtype=np.float64).reshape(raw.shape)
     # min and max see NaN and infinity too, and allocate nothing
@@ -117,9 +146,7 @@ def check_array(name: str, value: object, ndim: int | None = None, largest: floa
     if array.size and not (array.min() >= -largest and array.max() <= largest):
         place = np.unravel_index(int(np.argmax(~(np.abs(array) <= largest))), array.shape)
         where = f" at position {tuple(int(i) for i in place)}" if array.ndim else ""
-        raise ValueError(
-            f"{name}: expected finite numbers of magnitude at most {largest:g}, got {array[place]:g}{where}"
-        )
+        raise ArgumentValueError(name, f"finite numbers of magnitude at most {largest:g}", f"{array[place]:g}{where}")
     return array
 
 
@@ -127,7 +154,7 @@ def check_vector(name: str, value: object, length: int) -> FloatArray:
     """Require a vector of exactly ``length`` finite numbers."""
     array = check_array(name, value)
     if array.shape != (length,):
-        raise ValueError(f"{name}: expected shape ({length},), got {array.shape}")
+        raise ArgumentValueError(name, f"shape ({length},)", f"{array.shape}")
     return array
 
 
@@ -135,9 +162,9 @@ def check_matrix(name: str, value: object, columns: int | None = None) -> FloatA
     """Require a matrix with at least one row and one column, and exactly ``columns`` of them if given."""
     array = check_array(name, value, ndim=2)
     if array.shape[0] == 0 or array.shape[1] == 0:
-        raise ValueError(f"{name}: expected at least one row and one column, got shape {array.shape}")
+        raise ArgumentValueError(name, "at least one row and one column", f"shape {array.shape}")
     if columns is not None and array.shape[1] != columns:
-        raise ValueError(f"{name}: expected {columns} columns, one a feature, got shape {array.shape}")
+        raise ArgumentValueError(name, f"{columns} columns, one a feature", f"shape {array.shape}")
     return array
 
 
@@ -159,17 +186,17 @@ def columns_of(name: str, value: object) -> dict[str, NDArray[Any]] | None:
         return None
     if len(set(names)) < len(names):
         twice = sorted({column for column in names if names.count(column) > 1})
-        raise ValueError(f"{name}: expected columns with names of their own, got more than one of {shown(twice)}")
+        raise ArgumentValueError(name, "columns with names of their own", f"more than one of {shown(twice)}")
     columns = {}
     for column in names:
         try:
             columns[column] = np.asarray(next(arrays))
         except Exception as error:  # each library has its own for a kind that NumPy has not
-            why = f"got others in {shown(column)}: {error}"
-            raise TypeError(f"{name}: expected numbers or text in every column, {why}") from None
+            got = f"others in {shown(column)}: {error}"
+            raise ArgumentTypeError(name, "numbers or text in every column", got) from None
         if columns[column].ndim != 1:
             got = f"several in each of {shown(column)}"
-            raise TypeError(f"{name}: expected one number or text in a cell, got {got}")
+            raise ArgumentTypeError(name, "one number or text in a cell", got)
     return columns
 
 
@@ -178,11 +205,13 @@ def _through_arrow(name: str, value: object) -> Any:
         import pyarrow
     except ImportError:
         kind, hint = type(value).__name__, "pip install 'sparsebandits[results]'"
-        raise TypeError(f"{name}: a {kind} needs pyarrow ({hint}); a pandas or polars DataFrame does not") from None
+        raise ArgumentTypeError(
+            name, f"pyarrow beside it ({hint}), or a pandas or polars DataFrame", f"a {kind}"
+        ) from None
     try:
         return pyarrow.table(value)
     except (TypeError, ValueError) as error:  # pyarrow's own errors are among them
-        raise TypeError(f"{name}: expected a table, got {type(value).__name__}: {error}") from None
+        raise ArgumentTypeError(name, "a table", f"{type(value).__name__}: {error}") from None
 
 
 def check_columns(name: str, value: object) -> tuple[object, tuple[str, ...] | None]:
@@ -192,11 +221,11 @@ def check_columns(name: str, value: object) -> tuple[object, tuple[str, ...] | N
         return value, None
     for column, values in columns.items():
         if values.dtype.kind not in "fiub":
-            raise TypeError(f"{name}: expected numbers in every column, got others in {shown(column)}")
+            raise ArgumentTypeError(name, "numbers in every column", f"others in {shown(column)}")
         if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise ValueError(f"{name}: expected finite numbers in every column, got others in {shown(column)}")
+            raise ArgumentValueError(name, "finite numbers in every column", f"others in {shown(column)}")
     if not columns:
-        raise ValueError(f"{name}: expected at least one row and one column, got no columns")
+        raise ArgumentValueError(name, "at least one row and one column", "no columns")
     return np.column_stack([values.astype(np.float64) for values in columns.values()]), tuple(columns)
 
 
@@ -207,7 +236,7 @@ def column_order(name: str, wanted: Sequence[str], got: Sequence[str]) -> list[i
     if missing or unknown:
         lacks = f" without {shown(missing)}" if missing else ""
         besides = f"{' and' if missing else ''} with {shown(unknown)} besides" if unknown else ""
-        raise ValueError(f"{name}: expected the columns {shown(tuple(wanted))}, got a table{lacks}{besides}")
+        raise ArgumentValueError(name, f"the columns {shown(tuple(wanted))}", f"a table{lacks}{besides}")
     return [list(got).index(column) for column in wanted]
 
 
@@ -221,13 +250,13 @@ def check_observations(x: object, y: object, dimension: int) -> tuple[FloatArray
         rewards = check_array("y", y)
         if rewards.ndim != 1:
             hint = "; y.ravel() would do" if rewards.shape == (len(features), 1) else ""
-            raise ValueError(f"y: expected one dimension, got shape {rewards.shape}{hint}")
+            raise ArgumentValueError("y", "one dimension", f"shape {rewards.shape}{hint}")
     if features.ndim != 2 or features.shape[1] != dimension:
-        raise ValueError(
-            f"x: expected shape ({dimension},), or (n, {dimension}) for a batch, got {np.shape(cast(Any, x))}"
+        raise ArgumentValueError(
+            "x", f"shape ({dimension},), or (n, {dimension}) for a batch", f"{np.shape(cast(Any, x))}"
         )
     if len(rewards) != len(features):
-        raise ValueError(f"y: expected {len(features)} rewards, one a row of x, got {len(rewards)}")
+        raise ArgumentValueError("y", f"{len(features)} rewards, one a row of x", f"{len(rewards)}")
     return features, rewards
 
 

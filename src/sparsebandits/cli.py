@@ -12,6 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from sparsebandits import __version__
+from sparsebandits.arguments import ArgumentValueError
 
 BAD_INPUT, INTERRUPTED = 2, 130
 """Exit codes: a wrong argument, and Ctrl-C as shells have it."""
@@ -209,7 +210,7 @@ def bounds(
         from sparsebandits.results.plots import bound_curves
 
         if plot.suffix.lower() not in (".png", ".svg", ".pdf") or plot.is_dir():
-            raise ValueError(f"plot: expected a file that ends in .png, .svg or .pdf, got {plot}")
+            raise ArgumentValueError("plot", "a file that ends in .png, .svg or .pdf", f"{plot}")
         bound_curves(regret_bounds_over(found), plot, horizon, str(found.problem).split(", ", 1)[1])
     if as_json:
         typer.echo(json.dumps({**found.to_dict(), "figure": None if plot is None else str(plot)}, indent=2))
@@ -294,11 +295,11 @@ def decide(
     from sparsebandits.advice.advice import decide
 
     if no_log and log is not None:
-        raise ValueError(f"log: expected none with --no-log, got {log}")
+        raise ArgumentValueError("log", "none with --no-log", f"{log}")
     path = None if no_log else file.with_suffix(".decisions.jsonl") if log is None else log
     for table in (file, rewards):
         if path is not None and table is not None and path.exists() and table.exists() and path.samefile(table):
-            raise ValueError(f"log: expected a file of its own, got {path}, from which tables are read")
+            raise ArgumentValueError("log", "a file of its own", f"{path}, from which tables are read")
     advice = decide(
         file,
         rewards,

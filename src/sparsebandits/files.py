@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import shown
+from sparsebandits.arguments import ArgumentTypeError, shown
 
 HEADER = "header.json"
 
@@ -30,7 +30,7 @@ class SaveFileError(ValueError):
 def check_path(path: object) -> None:
     """Require the name of a file."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path: expected the name of a file, got {shown(path)}")
+        raise ArgumentTypeError("path", "the name of a file", shown(path))
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:

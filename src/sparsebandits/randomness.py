@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import PCG64, Generator, Philox, SeedSequence
 
-from sparsebandits.arguments import check_count, shown
+from sparsebandits.arguments import ArgumentTypeError, check_count, shown
 
 Seed: TypeAlias = int | SeedSequence | None
 
@@ -19,7 +19,7 @@ def child(seed: Seed, *key: int) -> SeedSequence:
     """Return the seed at ``key`` below ``seed``, without changing ``seed``."""
     if not isinstance(seed, SeedSequence):
         if seed is not None and not hasattr(seed, "__index__"):
-            raise TypeError(f"seed: expected a whole number, a SeedSequence or None, got {shown(seed)}")
+            raise ArgumentTypeError("seed", "a whole number, a SeedSequence or None", shown(seed))
         seed = SeedSequence(None if seed is None else check_count("seed", seed, least=0))
     return SeedSequence(entropy=seed.entropy, spawn_key=(*seed.spawn_key, *key))
 

@@ -11,7 +11,8 @@ from sparsebandits.experiments.simulate import INSTANCE_STREAM, PolicyMaker
 from sparsebandits.experiments.watching import CHOICES, own_distribution
 from sparsebandits.policies.thompson import Thompson
 from sparsebandits.randomness import child
-from sparsebandits.rules.information import information, mutual_information
+from sparsebandits.rules.information import information
+from sparsebandits.rules.mutual_information import mutual_information
 from sparsebandits.rules.ratio import minimise_over_distributions
 from tests.statistical import assert_means_agree
 from tests.theory.atoms import FinitePrior

@@ -56,7 +56,7 @@ def test_a_prior_on_the_slab_variance_is_shared_by_the_coordinates() -> None:
     assert stats.kstest(drawn.theta[:, 0] - 0.5, "norm").pvalue < 1e-5, "planted: a fixed variance of 1 would show"
     for engine in (sb.Enumeration, sb.Langevin):
         spike = sb.LaplaceSpike(0.1) if engine is sb.Langevin else sb.PointMass()
-        with pytest.raises(TypeError, match=r"prior: \w+ needs a known slab_variance, got InverseGammaSlab"):
+        with pytest.raises(TypeError, match=r"prior: expected a known slab_variance for \w+, got InverseGammaSlab"):
             engine(sb.SpikeSlab(0.5, sb.InverseGammaSlab(), spike=spike), 2)
 
 

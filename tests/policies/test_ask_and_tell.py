@@ -98,9 +98,9 @@ def test_telling_again(make: Maker) -> None:
     policy.tell((one for one in [decision]), (one for one in [0.5]))
     assert fingerprint(policy) == before
     for told, reward, message in (
-        (decision, 0.6, r"reward: decision 0 was told 0\.5 before, got 0\.6 now"),
-        ([other, decision], [1.0, 0.6], r"reward: decision 0 was told 0\.5 before"),
-        ([other, other], [1.0, 2.0], r"reward: decision 1 got two rewards, 1\.0 and 2\.0"),
+        (decision, 0.6, r"reward: expected 0\.5 for decision 0, as told before, got 0\.6"),
+        ([other, decision], [1.0, 0.6], r"reward: expected 0\.5 for decision 0, as told before"),
+        ([other, other], [1.0, 2.0], r"reward: expected one reward for decision 1, got 1\.0 and 2\.0"),
         (2, 1.0, "decision: expected one of this policy's 2 decisions, got id 2"),
         ([other, 99], [1.0, 1.0], "got id 99"),
         (-1, 1.0, "decision: expected a whole number of at least 0, got -1"),
@@ -128,7 +128,7 @@ def test_telling_again(make: Maker) -> None:
 def test_another_policys_decision_is_refused(make: Maker) -> None:
     policy, stranger = make(some_actions(), seed=0), make(some_actions(seed=9), seed=0)
     policy.ask()
-    with pytest.raises(ValueError, match="decision: 0 is another policy's"):
+    with pytest.raises(ValueError, match="decision: expected one of this policy's, got another policy's"):
         policy.tell(stranger.ask(), 1.0)
 
 
@@ -190,7 +190,7 @@ def test_explanations(make: Maker) -> None:
         assert all(isinstance(row["action"], str) for row in rows)
     policy.tell(decision, 1.0)
     assert str(policy.explain(decision)) == text
-    with pytest.raises(ValueError, match=f"decision: {decision.id} has its reward already; pass the decision itself"):
+    with pytest.raises(ValueError, match=f"decision: expected the decision itself.*, got its id {decision.id}"):
         policy.explain(decision.id)
     with pytest.raises(ValueError, match="decision: expected one of this policy's"):
         policy.explain(99)

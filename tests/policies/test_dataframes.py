@@ -75,6 +75,6 @@ def test_pandas_and_polars_do_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -
     for make in (pd.DataFrame, pl.DataFrame):
         np.testing.assert_array_equal(ActionSet.of(make(COLUMNS)).features, NUMBERS)
     with pytest.raises(
-        TypeError, match=r"actions: a OnlyArrow needs pyarrow \(pip install 'sparsebandits\[results\]'\)"
+        TypeError, match=r"actions: expected pyarrow beside it \(pip install 'sparsebandits\[results\]'\)"
     ):
         ActionSet.of(table)

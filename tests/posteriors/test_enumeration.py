@@ -196,10 +196,10 @@ def test_what_it_does_not_serve() -> None:
     laplace = sb.SpikeSlab(0.1, 1.0, spike=sb.LaplaceSpike(0.1))
     for prior in (laplace, sb.GaussianPrior(1.0)):
         with pytest.raises(
-            TypeError, match="prior: Enumeration serves a SpikeSlab with a point-mass or Gaussian spike"
+            TypeError, match="prior: expected a SpikeSlab with a point-mass or Gaussian spike for Enumeration"
         ):
             sb.Enumeration(prior, 3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="max_size: a Gaussian spike needs every model"):
+    with pytest.raises(ValueError, match=r"max_size: expected .*, since a Gaussian spike needs every model"):
         sb.Enumeration(PRIORS["Gaussian spike"], 4, max_size=2)
 
 

@@ -161,7 +161,7 @@ def test_schedules_and_priors_that_do_not_serve() -> None:
     laplace = sb.SpikeSlab(0.1, 1.0, spike=sb.LaplaceSpike(0.1))
     assert decaying_step(1) == 1.0
     for prior in (sb.SpikeSlab(0.1, 1.0), sb.SpikeSlab(sb.BetaInclusion(), 1.0, spike=sb.LaplaceSpike(0.1))):
-        with pytest.raises(TypeError, match="prior: Langevin"):
+        with pytest.raises(TypeError, match=r"prior: expected .* for Langevin"):
             sb.Langevin(prior, 3)
     with pytest.raises(TypeError, match="learning_rate: expected a number"):
         sb.Langevin(laplace, 3, learning_rate="0.1")  # type: ignore[arg-type]

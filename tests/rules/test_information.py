@@ -12,7 +12,8 @@ from scipy import integrate, stats
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import Draws
 from sparsebandits.posteriors.kernels.sparse_draws import WIDTH
-from sparsebandits.rules.information import OptimaMemory, best_actions, information, mutual_information
+from sparsebandits.rules.information import OptimaMemory, best_actions, information
+from sparsebandits.rules.mutual_information import mutual_information
 
 
 def random_problem(

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 
 from sparsebandits.advice.sheet import read_sheet
-from sparsebandits.arguments import check_matrix, frozen
+from sparsebandits.arguments import ArgumentValueError, check_matrix, frozen
 from sparsebandits.policies.actions import ActionSet
 
 
@@ -20,6 +20,6 @@ def read_actions(path: str | os.PathLike[str], ignore: str | Sequence[str] = ())
     names = sheet.name_column(ignored)
     features = [column for column in sheet.names if column not in (names, *ignored)]
     if not features:
-        raise ValueError(f"file: expected at least one column of numbers, got none in {path}")
+        raise ArgumentValueError("file", "at least one column of numbers", f"none in {path}")
     labels = None if names is None else tuple(sheet[names].cells)
     return ActionSet(frozen(check_matrix("file", sheet.matrix(features))), labels, tuple(features))

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from sparsebandits.advice.history import History, read_history
-from sparsebandits.arguments import FloatArray, check_choice, check_count, check_positive, frozen
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice, check_count, check_positive, frozen
 from sparsebandits.files import append_durably
 from sparsebandits.model.features import contrasts
 from sparsebandits.model.priors import GaussianPrior, InverseGammaNoise
@@ -226,10 +226,10 @@ def decide(
     if untried:
         left[past.tried] = False
     if not left.any():
-        raise ValueError(f"untried: expected actions without a past reward, got none among {len(left)}")
+        raise ArgumentValueError("untried", "actions without a past reward", f"none among {len(left)}")
     if count > left.sum():
         kinds = "untried actions" if untried else "actions"
-        raise ValueError(f"batch: expected at most {left.sum()}, the number of {kinds}, got {count}")
+        raise ArgumentValueError("batch", f"at most {left.sum()}, the number of {kinds}", f"{count}")
     made = _policy(kind, past, noise_variance, check_count("n_draws", n_draws, least=10), number)
     posterior: Any = made.posterior  # type: ignore[attr-defined]
     made.rule.learn(*_contrasts(past.features[past.tried], past.rewards))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sparsebandits.advice.sheet import Column, Sheet, column_of, is_number, plain_text, sheet_of
-from sparsebandits.arguments import FloatArray, IntArray, shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, shown
 
 LARGEST_CELL = 1e12
 """Largest feature or reward, and 1 over the smallest spread of a feature: beyond it, units are to be changed."""
@@ -78,20 +78,20 @@ def read_history(
     names = _names(sheet, named)
     columns = [column for column in sheet.names if column not in {named, *of_rewards, *ignored}]
     if not columns:
-        raise ValueError(f"{sheet.argument}: expected at least one column of features, got none{sheet.inside}")
+        raise ArgumentValueError(sheet.argument, "at least one column of features", f"none{sheet.inside}")
     for column in columns:
         _refuse_words(sheet, column, named)
     features = sheet.matrix(columns, LARGEST_CELL)
     if len(features) < 2:
-        raise ValueError(f"{sheet.argument}: expected at least two actions to choose from, got one{sheet.inside}")
+        raise ArgumentValueError(sheet.argument, "at least two actions to choose from", f"one{sheet.inside}")
     varies = np.array([not _constant(column) for column in features.T])
     for column, deviation, differs in zip(columns, features.std(axis=0).tolist(), varies.tolist(), strict=True):
         if differs and deviation < 1 / LARGEST_CELL:
             got = f"a spread of {deviation:.2g} in column {shown(column)}{sheet.inside}"
-            raise ValueError(f"{sheet.argument}: expected features in a larger unit, got {got}")
+            raise ArgumentValueError(sheet.argument, "features in a larger unit", got)
     if not varies.any():
         got = f"the same numbers in all rows{sheet.inside}"
-        raise ValueError(f"{sheet.argument}: expected actions with different features, got {got}")
+        raise ArgumentValueError(sheet.argument, "actions with different features", got)
     past = [(row, reward) for column in of_rewards for row, reward in _in_column(sheet, column)]
     past += _in_second_table(second, names, sheet)
     rows = np.array([row for row, _ in past], dtype=np.intp)
@@ -108,7 +108,7 @@ def read_history(
         notes = (f"{columns[0]} counts the rows, and is taken for a feature", *notes)
     found = History(names, kept, features[:, varies], rows, values, notes)
     if found.scale() < 1 / LARGEST_CELL:
-        raise ValueError(f"rewards: expected rewards in a larger unit, got a spread of {found.scale():.2g}")
+        raise ArgumentValueError("rewards", "rewards in a larger unit", f"a spread of {found.scale():.2g}")
     return found
 
 
@@ -135,11 +135,11 @@ def _refuse_words(sheet: Sheet, name: str, named: str | None) -> None:
         row = next((row for row, cell in enumerate(column.cells) if cell == ""), None)
         if row is not None and not any(map(is_number, column.cells)):
             where = sheet.where(row, name)
-            raise ValueError(f"{sheet.argument}: expected a name for each action, got an empty cell in {where}")
+            raise ArgumentValueError(sheet.argument, "a name for each action", f"an empty cell in {where}")
     if column.numbers is None and (column.names_rows() or column.kind != "text"):
         got = f"{column.kind} in column {shown(name)}{sheet.inside}"
         hint = "ignore it, or make columns of 0 and 1 from it"
-        raise TypeError(f"{sheet.argument}: expected numbers in every column of features, got {got}; {hint}")
+        raise ArgumentTypeError(sheet.argument, "numbers in every column of features", f"{got}; {hint}")
 
 
 def _names(sheet: Sheet, column: str | None) -> tuple[str, ...]:
@@ -151,11 +151,11 @@ def _names(sheet: Sheet, column: str | None) -> tuple[str, ...]:
     for row, name in enumerate(names or ()):
         where = f"{sheet.row_word} {sheet.rows[row]}" if column is None else sheet.where(row, column)
         if name == "":
-            raise ValueError(f"{sheet.argument}: expected a name for each action, got an empty cell in {where}")
+            raise ArgumentValueError(sheet.argument, "a name for each action", f"an empty cell in {where}")
         if name in seen:
             before = f"{sheet.row_word} {sheet.rows[seen[name]]}"
-            raise ValueError(
-                f"{sheet.argument}: expected each action once, got {shown(name)} in {where} and in {before} before"
+            raise ArgumentValueError(
+                sheet.argument, "each action once", f"{shown(name)} in {where} and in {before} before"
             )
         seen[name] = row
     return tuple(names or ())
@@ -172,10 +172,10 @@ def _second_table(rewards: object) -> Sheet | None:
     second = _from_mapping(rewards) if isinstance(rewards, Mapping) else sheet_of("rewards", rewards)
     expected = "two columns, the action and its reward"
     if len(second.columns) != 2:
-        raise ValueError(f"rewards: expected {expected}, got {len(second.columns)}{second.inside}")
+        raise ArgumentValueError("rewards", expected, f"{len(second.columns)}{second.inside}")
     first, last = second.names
     if REWARD.fullmatch(first) and not REWARD.fullmatch(last):  # numbers may be names too, and would be taken for them
-        raise ValueError(f"rewards: expected {expected}, got {shown(first)} before {shown(last)}{second.inside}")
+        raise ArgumentValueError("rewards", expected, f"{shown(first)} before {shown(last)}{second.inside}")
     return second
 
 
@@ -187,7 +187,7 @@ def _in_second_table(second: Sheet | None, names: tuple[str, ...], sheet: Sheet)
     for place, cell in enumerate(second[action].cells):
         if cell not in rows:
             got = f"{shown(cell) if cell else 'an empty cell'} in {second.where(place, action)}"
-            raise ValueError(f"rewards: expected names of the actions{sheet.inside}, got {got}")
+            raise ArgumentValueError("rewards", f"names of the actions{sheet.inside}", got)
     return [(rows[second[action].cells[place]], reward) for place, reward in _in_column(second, value)]
 
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sparsebandits.arguments import LARGEST, FloatArray, columns_of, shown
+from sparsebandits.arguments import LARGEST, ArgumentTypeError, ArgumentValueError, FloatArray, columns_of, shown
 
 PARQUET = b"PAR1"
 PANDAS_INDEX = "__index_level_0__"
@@ -71,7 +71,7 @@ class Sheet:
         listed = listed if len(listed) <= MOST_SHOWN else f"{listed[:MOST_SHOWN]}..."
         near = get_close_matches(name, self.names, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"{self.argument}: expected a column {name!r}, got {listed}{self.inside}{hint}")
+        raise ArgumentValueError(self.argument, f"a column {name!r}", f"{listed}{self.inside}{hint}")
 
     def where(self, row: int, column: str) -> str:
         """Return the place of a cell, for a message."""
@@ -93,12 +93,12 @@ class Sheet:
     def matching(self, argument: str, patterns: str | Sequence[str]) -> list[str]:
         """Return the columns of those names or patterns, in the order of the table; each has to find one."""
         if not isinstance(patterns, str | Iterable):
-            raise TypeError(f"{argument}: expected names of columns, got {shown(patterns)}")
+            raise ArgumentTypeError(argument, "names of columns", shown(patterns))
         wanted = [patterns] if isinstance(patterns, str) else list(patterns)
         found: set[str] = set()
         for pattern in wanted:
             if not isinstance(pattern, str):
-                raise TypeError(f"{argument}: expected names of columns, got {shown(pattern)}")
+                raise ArgumentTypeError(argument, "names of columns", shown(pattern))
             matches = {column for column in self.names if fnmatchcase(column, pattern)}
             found |= {self[pattern].name} if pattern in self.names or not matches else matches
         return [column for column in self.names if column in found]
@@ -106,10 +106,10 @@ class Sheet:
     def refuse_empty(self) -> None:
         """Require at least one row and one column."""
         if not self.columns:
-            raise ValueError(f"{self.argument}: expected at least one column, got none{self.inside}")
+            raise ArgumentValueError(self.argument, "at least one column", f"none{self.inside}")
         if not len(self):
             what = "one line an action after the column names" if self.row_word == "line" else "one row an action"
-            raise ValueError(f"{self.argument}: expected {what}, got none{self.inside}")
+            raise ArgumentValueError(self.argument, what, f"none{self.inside}")
 
     def numbers(self, name: str, largest: float = LARGEST, empty: bool = False) -> FloatArray:
         """Return a column of finite numbers, NaN in empty cells if those are allowed."""
@@ -123,11 +123,9 @@ class Sheet:
             where, number = self.where(row, name), column.numbers[row]
             if column.cells[row] == "":
                 hint = "features have no gaps; name a column of rewards, or ignore it"
-                raise ValueError(
-                    f"{self.argument}: expected a number in every cell, got an empty cell in {where}; {hint}"
-                )
+                raise ArgumentValueError(self.argument, "a number in every cell", f"an empty cell in {where}; {hint}")
             expected = f"finite numbers of magnitude at most {largest:g}"
-            raise ValueError(f"{self.argument}: expected {expected}, got {number:g} in {where}")
+            raise ArgumentValueError(self.argument, expected, f"{number:g} in {where}")
         return column.numbers
 
     def _refuse_text(self, column: Column) -> NoReturn:
@@ -141,7 +139,7 @@ class Sheet:
             wrong = [row for row, cell in enumerate(column.cells) if cell]
             got, hint = f"the text {shown(column.cells[wrong[0]])}", "; make them numbers, or say that they are names"
         where = self.where(wrong[0], column.name)
-        raise ValueError(f"{self.argument}: expected a number in every cell, got {got} in {where}{hint}")
+        raise ArgumentValueError(self.argument, "a number in every cell", f"{got} in {where}{hint}")
 
     def matrix(self, names: Sequence[str], largest: float = LARGEST) -> FloatArray:
         """Return columns of finite numbers side by side, ``(rows, columns)``."""
@@ -167,7 +165,7 @@ def sheet_of(argument: str, value: object) -> Sheet:
         return read_sheet(argument, value)
     columns = columns_of(argument, value)
     if columns is None:
-        raise TypeError(f"{argument}: expected a DataFrame or the path of a file, got {shown(value)}")
+        raise ArgumentTypeError(argument, "a DataFrame or the path of a file", shown(value))
     index = getattr(value, "index", None)  # pandas has one
     plain = index is None or (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1))
     names = None if plain else tuple(plain_text(label) for label in index)  # type: ignore[union-attr]
@@ -194,11 +192,11 @@ def _from_csv(argument: str, path: str | os.PathLike[str], content: bytes) -> Sh
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         lines = [(reader.line_num, row) for row in reader if row]
     except UnicodeError:
-        raise ValueError(f"{argument}: expected UTF-8 text or Parquet, got something else in {path}") from None
+        raise ArgumentValueError(argument, "UTF-8 text or Parquet", f"something else in {path}") from None
     except csv.Error as error:
-        raise ValueError(f"{argument}: expected CSV, got something else in {path}: {error}") from None
+        raise ArgumentValueError(argument, "CSV", f"something else in {path}: {error}") from None
     if not lines:
-        raise ValueError(f"{argument}: expected a line of column names and lines of cells, got nothing in {path}")
+        raise ArgumentValueError(argument, "a line of column names and lines of cells", f"nothing in {path}")
     while len(lines) > 1 and not any(cell.strip() for cell in lines[-1][1]):  # as spreadsheets leave them at the end
         lines.pop()
     (_, header), rows = lines[0], lines[1:]
@@ -207,12 +205,12 @@ def _from_csv(argument: str, path: str | os.PathLike[str], content: bytes) -> Sh
     for mark, word in marks.items():
         if len(names) == 1 and mark in names[0]:
             hint = "save it with commas, and with points in numbers"
-            raise ValueError(f"{argument}: expected commas between cells, got {word} in {path}; {hint}")
+            raise ArgumentValueError(argument, "commas between cells", f"{word} in {path}; {hint}")
     _check_names(argument, path, names)
     for line, row in rows:
         if len(row) != len(names):
             expected = f"{len(names)} cells, one a column"
-            raise ValueError(f"{argument}: expected {expected}, got {len(row)} in line {line} of {path}")
+            raise ArgumentValueError(argument, expected, f"{len(row)} in line {line} of {path}")
     columns = tuple(_parsed(name, [row[j].strip() for _, row in rows]) for j, name in enumerate(names))
     return Sheet(argument, str(path), columns, [line for line, _ in rows], "line")
 
@@ -229,13 +227,13 @@ def _check_names(argument: str, path: str | os.PathLike[str], names: Sequence[st
     numbers = [name for name in named if is_number(name)]
     if numbers and list(named) != [str(column) for column in range(len(named))]:
         got = f"the number {shown(numbers[0])} in {path}"
-        raise ValueError(f"{argument}: expected a first line of column names, got {got}")
+        raise ArgumentValueError(argument, "a first line of column names", got)
     if "" in named:
-        raise ValueError(f"{argument}: expected a name for each column after the first, got an empty one in {path}")
+        raise ArgumentValueError(argument, "a name for each column after the first", f"an empty one in {path}")
     twice = sorted({name for name in named if list(named).count(name) > 1})
     if twice:
         got = f"more than one of {shown(twice)} in {path}"
-        raise ValueError(f"{argument}: expected columns with names of their own, got {got}")
+        raise ArgumentValueError(argument, "columns with names of their own", got)
 
 
 def _from_parquet(argument: str, path: str | os.PathLike[str], content: bytes) -> Sheet:
@@ -248,7 +246,7 @@ def _from_parquet(argument: str, path: str | os.PathLike[str], content: bytes) -
     try:
         table = pq.ParquetFile(pa.BufferReader(content)).read()
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{argument}: expected a whole Parquet file, got {path}: {error}") from None
+        raise ArgumentValueError(argument, "a whole Parquet file", f"{path}: {error}") from None
     columns = columns_of(argument, table) or {}
     index = columns.pop(PANDAS_INDEX, None)
     ordered = {**({} if index is None else {PANDAS_INDEX: index}), **columns}  # pandas writes it last

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from sparsebandits.arguments import FloatArray, shown
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, shown
 from sparsebandits.environments.instance import Instance, Outcome, check_row
 from sparsebandits.randomness import Seed, child
 
@@ -28,8 +28,8 @@ class ChangingInstance:
     def __init__(self, draw: Callable[[int], Instance]) -> None:
         first = draw(0)
         if not isinstance(first, Instance):
-            raise TypeError(
-                f"environment: expected one whose instances have rows of actions, got {shown(first)} from it"
+            raise ArgumentTypeError(
+                "environment", "one whose instances have rows of actions", f"{shown(first)} from it"
             )
         self._draw = draw
         self._round, self._now = 0, first
@@ -73,7 +73,7 @@ class ChangingActions:
 
     def __post_init__(self) -> None:
         if not hasattr(self.environment, "sample"):
-            raise TypeError(f"environment: expected one with sample(seed), got {shown(self.environment)}")
+            raise ArgumentTypeError("environment", "one with sample(seed)", shown(self.environment))
 
     def sample(self, seed: Seed) -> ChangingInstance:
         """Return the instance that belongs to ``seed``."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebandits.arguments import check_between, check_count, check_positive
+from sparsebandits.arguments import ArgumentValueError, check_between, check_count, check_positive
 from sparsebandits.environments.instance import Instance
 from sparsebandits.randomness import Seed, stream
 
@@ -32,7 +32,7 @@ class GaussianActions:
         check_count("dimension", self.dimension)
         check_count("n_actions", self.n_actions)
         if check_count("sparsity", self.sparsity) > self.dimension:
-            raise ValueError(f"sparsity: expected at most dimension ({self.dimension}), got {self.sparsity}")
+            raise ArgumentValueError("sparsity", f"at most dimension ({self.dimension})", f"{self.sparsity}")
         check_between("correlation", self.correlation, -1.0, 1.0)
         check_positive("noise_variance", self.noise_variance)
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
-from sparsebandits.arguments import LARGEST, FloatArray, check_count, shown
+from sparsebandits.arguments import LARGEST, ArgumentTypeError, ArgumentValueError, FloatArray, check_count, shown
 from sparsebandits.environments.instance import INSTANCE_STREAM, NOISE_STREAM, Environment, Instance
 from sparsebandits.randomness import IndexedNormals, child
 
@@ -67,7 +67,7 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
         self.horizon = check_count("horizon", horizon)
         self._problem = problem
         if isinstance(problem, type):
-            raise TypeError(f"problem: expected an instance or an environment, got the class {problem.__name__}")
+            raise ArgumentTypeError("problem", "an instance or an environment", f"the class {problem.__name__}")
         first = problem.sample(0) if hasattr(problem, "sample") else problem
         self.instance = _check_rows(first)
         self._shape = self.instance.at(0).actions.shape
@@ -94,7 +94,7 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
             raise RuntimeError(f"step: expected an episode to be under way, but {state}; call reset() first")
         row = check_count("action", action, least=0)
         if row >= self._shape[0]:
-            raise ValueError(f"action: expected a row from 0 to {self._shape[0] - 1}, got {row}")
+            raise ArgumentValueError("action", f"a row from 0 to {self._shape[0] - 1}", f"{row}")
         now = self.instance.at(self._round)
         mean, gap = float(now.means[row]), float(now.gaps[row])
         reward = mean + float(np.sqrt(now.noise_variance)) * self._noise(self._round, row)
@@ -106,15 +106,13 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
         assert self._round is not None
         actions = self.instance.at(self._round).actions
         if actions.shape != self._shape:
-            raise ValueError(f"problem: expected actions of shape {self._shape} in every round, got {actions.shape}")
+            raise ArgumentValueError("problem", f"actions of shape {self._shape} in every round", f"{actions.shape}")
         return actions.copy()  # the agent's own
 
 
 def _check_rows(instance: object) -> Rows:
     if not isinstance(instance, Rows) or not callable(instance.at):
-        raise TypeError(
-            f"problem: expected an instance or an environment whose actions are rows, got {shown(instance)}"
-        )
+        raise ArgumentTypeError("problem", "an instance or an environment whose actions are rows", shown(instance))
     return instance
 
 

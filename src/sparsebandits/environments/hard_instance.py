@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from sparsebandits.arguments import FloatArray, check_choice, check_count, check_positive, frozen
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice, check_count, check_positive, frozen
 from sparsebandits.environments.instance import Instance
 from sparsebandits.randomness import Seed, stream
 from sparsebandits.theory import Bounds, restricted_eigenvalue
@@ -84,7 +84,7 @@ class HardInstance:
     def __post_init__(self) -> None:
         check_count("dimension", self.dimension, least=2)
         if check_count("sparsity", self.sparsity, least=2) > self.dimension:
-            raise ValueError(f"sparsity: expected at most dimension ({self.dimension}), got {self.sparsity}")
+            raise ArgumentValueError("sparsity", f"at most dimension ({self.dimension})", f"{self.sparsity}")
         check_positive("epsilon", self.epsilon)
         check_choice("informative_set", self.informative_set, SETS)
         check_positive("noise_variance", self.noise_variance)
@@ -105,11 +105,12 @@ class HardInstance:
 
     def _hypercube(self) -> tuple[FloatArray, Bounds]:
         if self.n_informative is not None:
-            raise ValueError(f"n_informative: expected none for the whole hypercube, got {self.n_informative}")
+            raise ArgumentValueError("n_informative", "none for the whole hypercube", f"{self.n_informative}")
         if 2 ** (self.dimension - 1) > MOST_ACTIONS:
-            raise ValueError(
-                f"dimension: expected at most {MOST_ACTIONS} corners, 2^(d−1), for the whole hypercube, got "
-                f"{self.dimension}; informative_set='subset' has fewer"
+            raise ArgumentValueError(
+                "dimension",
+                f"at most {MOST_ACTIONS} corners, 2^(d−1), for the whole hypercube",
+                f"{self.dimension}; informative_set='subset' has fewer",
             )
         corners = np.array(list(product((-1.0, 1.0), repeat=self.dimension - 1)))
         # The mean of xx' is the identity, whose restricted eigenvalue is 1.
@@ -126,7 +127,7 @@ class HardInstance:
         else:
             sizes = [check_count("n_informative", self.n_informative)]
         if sizes[0] > 2 ** (d - 1):
-            raise ValueError(f"n_informative: expected at most {2 ** (d - 1)}, all corners, got {self.n_informative}")
+            raise ArgumentValueError("n_informative", f"at most {2 ** (d - 1)}, all corners", f"{self.n_informative}")
         rng = stream(self.set_seed)
         best = 0.0
         for size in np.repeat(sizes, DRAWS).tolist():
@@ -138,18 +139,20 @@ class HardInstance:
             if bounds.lower >= LEAST_EIGENVALUE:
                 return actions, bounds
             best = max(best, bounds.lower)
-        raise ValueError(
-            f"n_informative: expected enough actions for a restricted eigenvalue of at least {LEAST_EIGENVALUE}; the "
-            f"best certified was {best:.3g}, with {sizes[-1]} actions, got n_informative={self.n_informative}"
+        raise ArgumentValueError(
+            "n_informative",
+            f"enough actions for a restricted eigenvalue of at least {LEAST_EIGENVALUE}",
+            f"{self.n_informative}; the best certified was {best:.3g}, with {sizes[-1]} actions",
         )
 
     def _uninformative(self) -> FloatArray:
         free, size = self.dimension - 1, self.sparsity - 1
         count = comb(free, size) * 2**size
         if count > MOST_ACTIONS:
-            raise ValueError(
-                f"sparsity: expected at most {MOST_ACTIONS} uninformative actions, got {count} of them "
-                f"(dimension {self.dimension}, sparsity {self.sparsity})"
+            raise ArgumentValueError(
+                "sparsity",
+                f"at most {MOST_ACTIONS} uninformative actions",
+                f"{count} of them (dimension {self.dimension}, sparsity {self.sparsity})",
             )
         signs = np.array(list(product((1.0, -1.0), repeat=size)))
         supports = np.array(list(combinations(range(free), size)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray, check_count, check_positive, check_vector, frozen
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_count, check_positive, check_vector, frozen
 from sparsebandits.environments.instance import Outcome
 from sparsebandits.randomness import Seed, stream
 
@@ -37,7 +37,7 @@ class CubeInstance:
         """Return what the point ``features`` is worth. Its row is of no interest: a round has one noise for all."""
         point = check_vector("features", features, self.actions)
         if np.abs(point).max() > 1.0:
-            raise ValueError(f"features: expected numbers from -1 to 1, got {float(np.abs(point).max())!r} in size")
+            raise ArgumentValueError("features", "numbers from -1 to 1", f"{float(np.abs(point).max())!r} in size")
         # Lost coordinate by coordinate, so that the best action's regret is exactly zero.
         regret = float((np.abs(self.theta) - point * self.theta).sum())
         return Outcome(float(point @ self.theta), regret, 0)
@@ -68,10 +68,10 @@ class Hypercube:
     def __post_init__(self) -> None:
         check_count("dimension", self.dimension)
         if check_count("sparsity", self.sparsity) > self.dimension:
-            raise ValueError(f"sparsity: expected at most dimension ({self.dimension}), got {self.sparsity}")
+            raise ArgumentValueError("sparsity", f"at most dimension ({self.dimension})", f"{self.sparsity}")
         check_positive("noise_variance", self.noise_variance)
         if self.effect is not None and check_positive("effect", self.effect) * self.sparsity > 1.0 + 1e-12:
-            raise ValueError(f"effect: expected at most 1/sparsity ({1 / self.sparsity:g}), got {self.effect!r}")
+            raise ArgumentValueError("effect", f"at most 1/sparsity ({1 / self.sparsity:g})", repr(self.effect))
 
     def sample(self, seed: Seed) -> CubeInstance:
         """Return the instance that belongs to ``seed``."""

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray, check_matrix, check_positive, check_vector, frozen
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix, check_positive, check_vector, frozen
 from sparsebandits.randomness import Seed
 
 INSTANCE_STREAM, NOISE_STREAM, POLICY_STREAM = 0, 1, 2
@@ -48,7 +48,7 @@ class World(Protocol):
 def check_row(action: int) -> int:
     """Require a decision that chose a row."""
     if action < 0:
-        raise ValueError("action: expected a row of the actions, got a decision without one")
+        raise ArgumentValueError("action", "a row of the actions", "a decision without one")
     return action
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from sparsebandits.arguments import check_count, shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_count, shown
 from sparsebandits.environments import Environment
 from sparsebandits.experiments.description import describe
 from sparsebandits.experiments.executors import on_a_cluster, on_this_machine
@@ -89,14 +89,14 @@ class Experiment:
         if self.points is not None:
             check_count("points", self.points)
         if not isinstance(self.record, bool):
-            raise TypeError(f"record: expected True or False, got {shown(self.record)}")
+            raise ArgumentTypeError("record", "True or False", shown(self.record))
         if not hasattr(self.environment, "sample") or isinstance(self.environment, type):
-            raise TypeError(f"environment: expected one with sample(seed), got {shown(self.environment)}")
+            raise ArgumentTypeError("environment", "one with sample(seed)", shown(self.environment))
         if not isinstance(self.policies, Mapping) or not self.policies:
-            raise ValueError(f"policies: expected at least one policy by name, in a dict, got {shown(self.policies)}")
+            raise ArgumentValueError("policies", "at least one policy by name, in a dict", shown(self.policies))
         for name, make_policy in self.policies.items():
             if not isinstance(name, str):
-                raise TypeError(f"policies: expected text for names, got {shown(name)}")
+                raise ArgumentTypeError("policies", "text for names", shown(name))
             check_maker(f"policies[{name!r}]", make_policy)
 
     def run(
@@ -126,7 +126,7 @@ class Experiment:
         """
         check_count("workers", workers)
         if progress is not None and not callable(progress):
-            raise TypeError(f"progress: expected a function of the trials done and in all, got {shown(progress)}")
+            raise ArgumentTypeError("progress", "a function of the trials done and in all", shown(progress))
         if directory is None:
             return _in_memory(self, self._finished(None, set(), workers, progress, scheduler))
         policies = {name: describe(f"policies[{name!r}]", made) for name, made in self.policies.items()}

@@ -16,7 +16,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from sparsebandits.arguments import check_count, shown
+from sparsebandits.arguments import ArgumentError, check_count, shown
 from sparsebandits.environments import ChangingActions, Environment, GaussianActions, HardInstance, Hypercube
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, maker
@@ -261,15 +261,13 @@ class _Reader:
             return call()
         except ExperimentFileError:
             raise
-        except (ValueError, TypeError) as error:
-            said = re.match(r"([\w.]+): (.*)", str(error), re.DOTALL)
-            if said is None:
-                self._fail(path, str(error))
-            name, message = said.groups()
-            named = name.split(".")
+        except ArgumentError as error:
+            named = error.name.split(".")
             for key in (path, (*path, *named), (*path, named[-1]), (*path, named[0])):
                 if key in self.lines and key[-1] in named:
-                    self._fail(key, message)
+                    self._fail(key, f"expected {error.expected}, got {error.got}")
+            self._fail(path, str(error))
+        except (ValueError, TypeError) as error:
             self._fail(path, str(error))
 
     def _fail(self, path: KeyPath, message: str) -> NoReturn:

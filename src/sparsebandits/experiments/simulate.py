@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import SeedSequence
 
-from sparsebandits.arguments import FloatArray, IntArray, check_count, shown
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, check_count, shown
 from sparsebandits.environments import World
 from sparsebandits.environments.instance import INSTANCE_STREAM as INSTANCE_STREAM
 from sparsebandits.environments.instance import NOISE_STREAM as NOISE_STREAM
@@ -44,12 +44,12 @@ def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
     >>> make_policy = maker(LinUCB, width=1.5)
     """
     if not callable(policy):
-        raise TypeError(f"policy: expected a policy class, or a function that makes one, got {shown(policy)}")
+        raise ArgumentTypeError("policy", "a policy class, or a function that makes one", shown(policy))
     taken = signature(policy).parameters
     unknown = [name for name in settings if name not in taken]
     if unknown and not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
         name = getattr(policy, "__name__", shown(policy))
-        raise TypeError(f"settings: expected those that {name} takes ({', '.join(taken)}), got {unknown[0]!r}")
+        raise ArgumentTypeError("settings", f"those that {name} takes ({', '.join(taken)})", repr(unknown[0]))
     return partial(_make, policy, settings)
 
 
@@ -65,7 +65,7 @@ def check_maker(name: str, value: object) -> PolicyMaker:
     if isinstance(value, type) and issubclass(value, Policy):
         return maker(value)
     if not callable(value):
-        raise TypeError(f"{name}: expected a policy class or a function of a Problem, got {shown(value)}")
+        raise ArgumentTypeError(name, "a policy class or a function of a Problem", shown(value))
     return value
 
 
@@ -118,12 +118,12 @@ def simulate(
     """
     if not isinstance(instance, World):
         hint = "; its sample(seed) would do" if hasattr(instance, "sample") else ""
-        raise TypeError(f"instance: expected an Instance, got {shown(instance)}{hint}")
+        raise ArgumentTypeError("instance", "an Instance", f"{shown(instance)}{hint}")
     make_policy = check_maker("make_policy", make_policy)
     rounds = check_count("horizon", horizon)
     policy = make_policy(Problem(instance.actions, instance.noise_variance, rounds, child(seed, POLICY_STREAM)))
     if not hasattr(policy, "ask"):
-        raise TypeError(f"make_policy: expected a function that returns a policy, got {shown(policy)} from it")
+        raise ArgumentTypeError("make_policy", "a function that returns a policy", f"{shown(policy)} from it")
     noise = IndexedNormals(child(seed, NOISE_STREAM))
     deviation = float(np.sqrt(instance.noise_variance))
     actions = np.empty(rounds, dtype=np.intp)

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from sparsebandits.arguments import shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, shown
 from sparsebandits.experiments.description import canonical, differences, hashed
 from sparsebandits.experiments.provenance import now, package_version, processor, sources_digest
 from sparsebandits.experiments.trial import Trial, gathered, recorded_rounds
@@ -48,7 +48,7 @@ class Store:
     def at(cls, directory: str | os.PathLike[str], shared: Mapping[str, Any], policies: Mapping[str, Any]) -> "Store":
         """Make the directories that are missing."""
         if not isinstance(directory, str | os.PathLike):
-            raise TypeError(f"directory: expected a path, got {shown(directory)}")
+            raise ArgumentTypeError("directory", "a path", shown(directory))
         store = cls(Path(directory).absolute(), shared, policies)
         import_parquet()
         try:
@@ -191,7 +191,7 @@ def folder_name(policy: str) -> str:
     """
     folder = quote(policy, safe=" ,=()+").replace(".", "%2E")
     if not folder or len(folder) > LONGEST_NAME:
-        raise ValueError(f"policies: expected names of 1 to {LONGEST_NAME} characters, got {shown(policy)}")
+        raise ArgumentValueError("policies", f"names of 1 to {LONGEST_NAME} characters", shown(policy))
     return folder
 
 

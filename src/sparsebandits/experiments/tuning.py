@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from sparsebandits.arguments import check_count, shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_count, shown
 from sparsebandits.environments import Environment
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.simulate import PolicyMaker, check_maker
@@ -101,11 +101,11 @@ def tune(
     """
     if not callable(make) or isinstance(make, type):
         example = "such as lambda width: maker(LinUCB, width=width)"
-        raise TypeError(f"make: expected a function from a candidate to a policy's maker, {example}, got {shown(make)}")
+        raise ArgumentTypeError("make", f"a function from a candidate to a policy's maker, {example}", shown(make))
     if isinstance(candidates, np.ndarray) and candidates.ndim == 1:
         candidates = candidates.tolist()
     if isinstance(candidates, str | bytes) or not isinstance(candidates, Sequence) or not candidates:
-        raise ValueError(f"candidates: expected a sequence of at least one value, got {shown(candidates)}")
+        raise ArgumentValueError("candidates", "a sequence of at least one value", shown(candidates))
     names = [shown(candidate) for candidate in candidates]
     if len(set(names)) < len(names):
         names = [str(number) for number in range(len(candidates))]

@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, IntArray, check_choice, check_count, shown
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_count,
+    shown,
+)
 from sparsebandits.environments import Environment, Instance
 from sparsebandits.experiments.experiment import Experiment
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, check_maker
@@ -33,7 +41,8 @@ from sparsebandits.policies.thompson import Thompson
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.draws import Draws, Posterior
 from sparsebandits.randomness import Seed, child, stream
-from sparsebandits.rules.information import BLOCK, Information, OptimaMemory, information, mutual_information
+from sparsebandits.rules.information import BLOCK, Information, OptimaMemory, information
+from sparsebandits.rules.mutual_information import mutual_information
 from sparsebandits.rules.ratio import minimise_over_distributions, ratios
 from sparsebandits.theory import COVERING_CONSTANT, exploratory_design
 from sparsebandits.theory.proof_mixture import nats_factor, proof_mixture, ratio_bounds
@@ -79,7 +88,7 @@ class Watching:
         """Let the rule choose; measure."""
         choice = self.rule.choose(actions, rng)
         if choice.action == NO_ROW:
-            raise ValueError("make_policy: expected a policy that chooses rows, got one whose actions are no rows")
+            raise ArgumentValueError("make_policy", "a policy that chooses rows", "one whose actions are no rows")
         self._played = actions.features[choice.action]
         notes = {**choice.reasons.notes, **self._notes(actions, choice)}
         return replace(choice, reasons=replace(choice.reasons, notes=notes))
@@ -173,9 +182,7 @@ def watched(
     """
     check_maker("make_policy", make_policy)
     if observer is not None and not isinstance(observer, SpikeSlab | GaussianPrior) and not callable(observer):
-        raise TypeError(
-            f"observer: expected a SpikeSlab, a GaussianPrior, or a function of a Problem, got {shown(observer)}"
-        )
+        raise ArgumentTypeError("observer", "a SpikeSlab, a GaussianPrior, or a function of a Problem", shown(observer))
     return partial(
         _make_watched, make_policy, observer, check_count("every", every), check_count("n_draws", n_draws, least=2)
     )
@@ -189,7 +196,7 @@ def _make_watched(
     if observer is None:
         observer = policy.arguments.get("prior")
         if not isinstance(observer, SpikeSlab | GaussianPrior):
-            raise TypeError(f"observer: expected a prior, since {type(policy).__name__} has none, got None")
+            raise ArgumentTypeError("observer", f"a prior, since {type(policy).__name__} has none", "None")
     if isinstance(observer, SpikeSlab | GaussianPrior):
         posterior = _engine(observer, policy.actions.dimension, problem.noise_variance, n_draws, child(seed, 0))
     else:
@@ -357,7 +364,7 @@ def information_path(
     experiment = Experiment(environment, {name: maker}, horizon, trials, seed, record=True)
     instance = environment.sample(0)
     if not isinstance(instance, Instance):
-        raise TypeError(f"world: expected instances whose actions stay as they are, got {shown(instance)}")
+        raise ArgumentTypeError("world", "instances whose actions stay as they are", shown(instance))
     maker(Problem(instance.actions, instance.noise_variance, horizon, child(seed)))  # to be refused here, if at all
     result = experiment.run(workers=workers)
     recorded = result.recorded[name]

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
     FloatArray,
     IntArray,
     check_array,
@@ -59,7 +61,7 @@ class DecisionLog:
     def __init__(self, actions: object = None) -> None:
         self._fixed = None if actions is None else ActionSet.of(actions).features
         if self._fixed is not None and len(self._fixed) == 0:
-            raise TypeError(f"actions: expected rows, got {shown(actions)}; decisions without rows cannot be logged")
+            raise ArgumentTypeError("actions", "rows", f"{shown(actions)}; decisions without rows cannot be logged")
         self._offered: list[FloatArray] = []  # where they change
         self._action: list[int] = []
         self._reward: list[float] = []
@@ -82,18 +84,18 @@ class DecisionLog:
     def add(self, decision: Decision, reward: object, actions: object = None) -> None:
         """Add a decision with its reward, and with the actions it was chosen from if they change."""
         if not isinstance(decision, Decision):
-            raise TypeError(f"decision: expected one that ask() returned, got {shown(decision)}")
+            raise ArgumentTypeError("decision", "one that ask() returned", shown(decision))
         if decision.action == NO_ROW:
-            raise ValueError("decision: expected one that chose a row of the actions, got one without a row")
+            raise ArgumentValueError("decision", "one that chose a row of the actions", "one without a row")
         if (self._fixed is None) == (actions is None):
             expected = "none, for the log has its own" if self._fixed is not None else "those it was chosen from"
-            raise ValueError(f"actions: expected {expected}, got {shown(actions)}")
+            raise ArgumentValueError("actions", expected, shown(actions))
         offered = self._fixed if self._fixed is not None else ActionSet.of(actions).features
         if self._offered and offered.shape != self._offered[0].shape:
-            raise ValueError(f"actions: expected shape {self._offered[0].shape} in each round, got {offered.shape}")
+            raise ArgumentValueError("actions", f"shape {self._offered[0].shape} in each round", f"{offered.shape}")
         if decision.action >= len(offered) or not np.array_equal(offered[decision.action], decision.features):
-            raise ValueError(
-                f"actions: expected those that decision {decision.id} was chosen from, got {len(offered)} others"
+            raise ArgumentValueError(
+                "actions", f"those that decision {decision.id} was chosen from", f"{len(offered)} others"
             )
         value = check_number("reward", float(reward) if isinstance(reward, bool | np.bool_) else reward)
         if self._fixed is None:
@@ -136,7 +138,7 @@ class DecisionLog:
         column of ours, the same in shape. ``pscore_draws`` is ours too.
         """
         if not len(self):
-            raise ValueError("log: expected at least one round, got none")
+            raise ArgumentValueError("log", "at least one round", "none")
         actions, rounds = self.actions, len(self)
         stay = actions.ndim == 2
         context = np.ones((rounds, 1)) if stay else actions.reshape(rounds, -1)
@@ -163,24 +165,24 @@ class DecisionLog:
         table = columns_of("columns", columns)
         columns = columns if table is None else table
         if not isinstance(columns, Mapping):
-            raise TypeError(f"columns: expected arrays by name, got {shown(columns)}")
+            raise ArgumentTypeError("columns", "arrays by name", shown(columns))
         for name in ("action", "reward", "pscore"):
             if columns.get(name) is None:
-                raise ValueError(f"columns: expected action, reward and pscore, got no {name}")
+                raise ArgumentValueError("columns", "action, reward and pscore", f"no {name}")
         played = check_array("action", columns["action"], ndim=1)
         rounds = check_count("n_rounds", len(played))
         if (played != np.round(played)).any() or played.min() < 0:
-            raise ValueError("action: expected rows, counted from 0, got other numbers")
+            raise ArgumentValueError("action", "rows, counted from 0", "other numbers")
         position = columns.get("position")
         if position is not None and np.ptp(check_vector("position", position, rounds)) > 0:
-            raise ValueError("position: expected one position, got several; choose the rounds of one")
+            raise ArgumentValueError("position", "one position", "several; choose the rounds of one")
         reward = check_vector("reward", columns["reward"], rounds)
         pscore = check_vector("pscore", columns["pscore"], rounds)
         if not (pscore.min() > 0 and pscore.max() <= 1):
-            raise ValueError(f"pscore: expected probabilities above 0, got {pscore.min():g} to {pscore.max():g}")
+            raise ArgumentValueError("pscore", "probabilities above 0", f"{pscore.min():g} to {pscore.max():g}")
         actions = _features(columns, int(played.max()) + 1, rounds)
         if played.max() >= actions.shape[-2]:
-            raise ValueError(f"action: expected rows from 0 to {actions.shape[-2] - 1}, got {int(played.max())}")
+            raise ArgumentValueError("action", f"rows from 0 to {actions.shape[-2] - 1}", f"{int(played.max())}")
         log = cls(actions if actions.ndim == 2 else None)
         log._offered = [frozen(one) for one in actions] if actions.ndim == 3 else []
         log._action, log._reward, log._pscore = played.astype(np.intp).tolist(), reward.tolist(), pscore.tolist()
@@ -203,7 +205,7 @@ def _features(columns: Mapping[str, Any], least: int, rounds: int) -> FloatArray
     if columns.get("actions") is not None:
         actions = check_array("actions", columns["actions"], ndim=3)
         if len(actions) != rounds or 0 in actions.shape:
-            raise ValueError(f"actions: expected shape ({rounds}, K, d), got {actions.shape}")
+            raise ArgumentValueError("actions", f"shape ({rounds}, K, d)", f"{actions.shape}")
         return actions.copy()
     of_actions = columns.get("action_context")
     if of_actions is None:
@@ -215,7 +217,7 @@ def _features(columns: Mapping[str, Any], least: int, rounds: int) -> FloatArray
         return own
     context = check_array("context", given, ndim=2)
     if len(context) != rounds:
-        raise ValueError(f"context: expected {rounds} rows, one a round, got shape {context.shape}")
+        raise ArgumentValueError("context", f"{rounds} rows, one a round", f"shape {context.shape}")
     if (context == context[0]).all():
         return own
     of_rounds = np.repeat(context[:, np.newaxis], len(own), axis=1)
@@ -244,18 +246,18 @@ def play(
     (20, array([2, 2, 2, 2, 2]))
     """
     if not isinstance(policy, Policy):
-        raise TypeError(f"policy: expected a policy, got {shown(policy)}")
+        raise ArgumentTypeError("policy", "a policy", shown(policy))
     if not callable(reward):
-        raise TypeError(f"reward: expected a function of a decision, got {shown(reward)}")
+        raise ArgumentTypeError("reward", "a function of a decision", shown(reward))
     count = check_count("rounds", rounds)
     if len(policy.actions) == 0:
-        raise ValueError(f"policy: expected one whose actions are rows, got {policy!r}; it has ask() and tell()")
+        raise ArgumentValueError("policy", "one whose actions are rows", f"{policy!r}; it has ask() and tell()")
     if log is None:
         log = DecisionLog(policy.actions)
     elif not isinstance(log, DecisionLog):
-        raise TypeError(f"log: expected a DecisionLog, got {shown(log)}")
+        raise ArgumentTypeError("log", "a DecisionLog", shown(log))
     elif not np.array_equal(log.actions, policy.actions.features):
-        raise ValueError("log: expected one that was made with the actions of the policy, got one with others")
+        raise ArgumentValueError("log", "one that was made with the actions of the policy", "one with others")
     for _ in range(count):
         with _undisturbed():
             decision = policy.ask()

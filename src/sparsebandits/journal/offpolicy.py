@@ -27,7 +27,16 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sparsebandits.arguments import FloatArray, check_array, check_choice, check_count, check_number, shown
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    check_array,
+    check_choice,
+    check_count,
+    check_number,
+    shown,
+)
 from sparsebandits.journal.log import DecisionLog
 from sparsebandits.results.intervals import mean_interval, statistic_interval
 
@@ -152,26 +161,28 @@ def doubly_robust(
 def _check_interval(confidence: object, interval: object) -> tuple[float, str]:
     level = check_number("confidence", confidence)
     if not 0 < level < 1:
-        raise ValueError(f"confidence: expected a number between 0 and 1, got {level:g}")
+        raise ArgumentValueError("confidence", "a number between 0 and 1", f"{level:g}")
     return level, check_choice("interval", interval, INTERVALS)
 
 
 def _weights(log: DecisionLog, target: Target) -> tuple[FloatArray, FloatArray]:
     """Return the target's probabilities ``(n, K)`` and the weights ``(n,)``; refuse a log that says nothing."""
     if not isinstance(log, DecisionLog):
-        raise TypeError(f"log: expected a DecisionLog, got {shown(log)}")
+        raise ArgumentTypeError("log", "a DecisionLog", shown(log))
     if len(log) < 2:
-        raise ValueError(f"log: expected at least two rounds, got {len(log)}")
+        raise ArgumentValueError("log", "at least two rounds", f"{len(log)}")
     probabilities = _target_probabilities(log, target)
     propensities = log.pscore
     weights = probabilities[np.arange(len(log)), log.action] / propensities
     mean = float(weights.mean())
     if mean == 0:
-        raise ValueError("target: expected some probability on actions that were played, got none in any round")
+        raise ArgumentValueError("target", "some probability on actions that were played", "none in any round")
     if (propensities == 1).all() and mean < 1 - 1e-6:
-        raise ValueError(
-            f"log: expected decisions that could have gone otherwise, got {len(log)} of propensity 1, as a policy that "
-            f"flips no coin makes them; of what the target plays, {1 - mean:.1%} was out of the question there"
+        raise ArgumentValueError(
+            "log",
+            "decisions that could have gone otherwise",
+            f"{len(log)} of propensity 1, as a policy that flips no coin makes them, none of which is in "
+            f"{1 - mean:.1%} of what the target plays",
         )
     size = float(weights.sum() ** 2 / (weights @ weights))
     if size < FEW:
@@ -201,9 +212,9 @@ def _target_probabilities(log: DecisionLog, target: Target) -> FloatArray:
     found = check_array("target", values)
     shape = (rounds, actions.shape[-2])
     if found.shape not in (shape, shape[1:]):
-        raise ValueError(f"target: expected probabilities of shape {shape[1:]} or {shape}, got {found.shape}")
+        raise ArgumentValueError("target", f"probabilities of shape {shape[1:]} or {shape}", f"{found.shape}")
     if found.min() < 0 or np.abs(found.sum(axis=-1) - 1).max() > 1e-6:
-        raise ValueError("target: expected probabilities that sum to one over the actions, got others")
+        raise ArgumentValueError("target", "probabilities that sum to one over the actions", "others")
     return np.broadcast_to(found, shape)
 
 
@@ -236,12 +247,12 @@ def _predictions(
     played = everything[chosen] if everything.ndim == 2 else everything[rounds, chosen]
     given = None
     if isinstance(model, type):
-        raise TypeError(f"model: expected a model, got the class {model.__name__}; make one of it")
+        raise ArgumentTypeError("model", "a model", f"the class {model.__name__}; make one of it")
     if model is not None and not hasattr(model, "predict"):
         given = check_array("model", model)
         if given.shape not in (probabilities.shape, probabilities.shape[1:]):
             expected = f"a model, or predictions of shape {probabilities.shape[1:]} or {probabilities.shape}"
-            raise ValueError(f"model: expected {expected}, got {given.shape}")
+            raise ArgumentValueError("model", expected, f"{given.shape}")
         given = np.broadcast_to(given, probabilities.shape)
     of_target, of_played = np.zeros((2, len(log)))
     for part in parts:

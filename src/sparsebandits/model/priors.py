@@ -14,16 +14,25 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from sparsebandits.arguments import LARGEST, FloatArray, check_array, check_positive, check_vector, shown
+from sparsebandits.arguments import (
+    LARGEST,
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    check_array,
+    check_positive,
+    check_vector,
+    shown,
+)
 
 
 def check_per_coordinate(name: str, value: object, low: float, high: float = LARGEST) -> float | FloatArray:
     """Require one number for all coordinates, or a vector with one for each, in ``[low, high]``."""
     array = check_array(name, value)
     if array.ndim > 1 or array.size == 0:
-        raise ValueError(f"{name}: expected one number or one a coordinate, got shape {array.shape}")
+        raise ArgumentValueError(name, "one number or one a coordinate", f"shape {array.shape}")
     if not ((array >= low) & (array <= high)).all():
-        raise ValueError(f"{name}: expected numbers from {low:g} to {high:g}, got {shown(value)}")
+        raise ArgumentValueError(name, f"numbers from {low:g} to {high:g}", shown(value))
     if array.ndim == 0:
         return float(array)
     array = array.copy()
@@ -160,7 +169,7 @@ def check_noise(noise_variance: object) -> Noise:
     if isinstance(noise_variance, InverseGammaNoise):
         return noise_variance
     if noise_variance is None or isinstance(noise_variance, str):
-        raise TypeError(f"noise_variance: expected a number or an InverseGammaNoise, got {shown(noise_variance)}")
+        raise ArgumentTypeError("noise_variance", "a number or an InverseGammaNoise", shown(noise_variance))
     return check_positive("noise_variance", noise_variance)
 
 
@@ -193,7 +202,7 @@ class SpikeSlab:
             object.__setattr__(self, "slab_variance", variance)
         object.__setattr__(self, "slab_mean", check_per_coordinate("slab_mean", self.slab_mean, -LARGEST))
         if not isinstance(self.spike, Spike):
-            raise TypeError(f"spike: expected PointMass, LaplaceSpike or GaussianSpike, got {shown(self.spike)}")
+            raise ArgumentTypeError("spike", "PointMass, LaplaceSpike or GaussianSpike", shown(self.spike))
 
     @classmethod
     def from_paper(cls, beta: float, lambda0: float, lambda1: float, noise_variance: float) -> "SpikeSlab":
@@ -215,7 +224,7 @@ class SpikeSlab:
     def refuse_learnt_slab(self, engine: str) -> None:
         """Refuse an :class:`InverseGammaSlab`, on behalf of an engine that does not serve it."""
         if isinstance(self.slab_variance, InverseGammaSlab):
-            raise TypeError(f"prior: {engine} needs a known slab_variance, got {shown(self.slab_variance)}")
+            raise ArgumentTypeError("prior", f"a known slab_variance for {engine}", shown(self.slab_variance))
 
     def inclusions(self, dimension: int) -> FloatArray:
         """Return E β of each coordinate, shape ``(d,)``."""

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
     FloatArray,
     check_columns,
     check_count,
@@ -39,9 +41,7 @@ class ActionSet:
         if isinstance(actions, ActionSet):
             return actions
         if isinstance(actions, int):
-            raise TypeError(
-                f"actions: expected one row an action, got {actions}; a cube's corners are to be enumerated"
-            )
+            raise ArgumentTypeError("actions", "one row an action", f"{actions}; a cube's corners are to be enumerated")
         values, names = check_columns("actions", actions)
         index = getattr(actions, "index", None) if names is not None else None
         labels = None if index is None else tuple(str(label) for label in index)
@@ -55,7 +55,7 @@ class ActionSet:
             if named != self.labels and named != tuple(str(row) for row in range(len(named))):
                 if len(set(named)) < len(named) or set(named) != set(self.labels):
                     expected = "the labels of the actions, each once, or no labels"
-                    raise ValueError(f"noise_variance: expected {expected}, got {shown(named)}")
+                    raise ArgumentValueError("noise_variance", expected, shown(named))
                 place = {label: row for row, label in enumerate(named)}
                 noise_variances = noise_variances[[place[label] for label in self.labels]]
         values = check_vector("noise_variance", noise_variances, len(self))
@@ -69,7 +69,7 @@ class ActionSet:
         if (noise_variance is None) != (self.noise_variances is None):
             given = noise_variance is not None
             kind = "none (the policy was made without one an action)" if given else OF_ROWS
-            raise ValueError(f"noise_variance: expected {kind}, got {shown(noise_variance)}")
+            raise ArgumentValueError("noise_variance", kind, shown(noise_variance))
         return other if noise_variance is None else other.with_noise(noise_variance)
 
     def _matched(self, actions: object) -> "ActionSet":
@@ -129,13 +129,13 @@ class Cube(ActionSet):
         if names is None and isinstance(actions, int | np.integer):
             return cls(np.empty((0, check_count("actions", actions))))
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-            raise TypeError(f"actions: expected the dimension of a cube, or a name a feature, got {shown(actions)}")
+            raise ArgumentTypeError("actions", "the dimension of a cube, or a name a feature", shown(actions))
         return cls(np.empty((0, len(names))), None, tuple(names))
 
     def matched(self, actions: object, noise_variance: object = None) -> "ActionSet":
         """Refuse: there is no choosing from rows on a cube."""
         own = f"its own are the whole cube [-1, 1]^{self.dimension}"
-        raise ValueError(f"actions: expected none with this policy ({own}), got {shown(actions)}")
+        raise ArgumentValueError("actions", f"none with this policy ({own})", shown(actions))
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> "Cube":

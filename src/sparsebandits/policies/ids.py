@@ -7,7 +7,7 @@ minimised over actions ("deterministic", the paper's Algorithm 2) or over distri
 
 from numpy.random import Generator
 
-from sparsebandits.arguments import check_choice, check_number
+from sparsebandits.arguments import ArgumentValueError, check_choice, check_number
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Mixture, Reasons
@@ -15,7 +15,8 @@ from sparsebandits.policies.policy import ENGINE_STREAM, Policy, PosteriorRule
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.draws import Posterior
 from sparsebandits.randomness import Seed, child
-from sparsebandits.rules.information import OptimaMemory, information, mutual_information
+from sparsebandits.rules.information import OptimaMemory, information
+from sparsebandits.rules.mutual_information import mutual_information
 from sparsebandits.rules.ratio import Minimiser, minimise_over_actions, minimise_over_distributions, ratios
 
 SELECTIONS = {"deterministic": minimise_over_actions, "randomised": minimise_over_distributions}
@@ -36,7 +37,7 @@ class InformationDirected(PosteriorRule):
         super().__init__(posterior)
         self.exponent = check_number("exponent", exponent)
         if self.exponent < 2:
-            raise ValueError(f"exponent: expected a number of at least 2, got {exponent!r}")
+            raise ArgumentValueError("exponent", "a number of at least 2", repr(exponent))
         self.selection = check_choice("selection", selection, tuple(SELECTIONS))
         self.gain = check_choice("gain", gain, GAINS)
         self._optima = OptimaMemory()

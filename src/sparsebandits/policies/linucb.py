@@ -16,7 +16,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, check_between, check_number, check_positive, shown
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    check_between,
+    check_number,
+    check_positive,
+    shown,
+)
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.policies.action_variances import ActionVariances
 from sparsebandits.policies.actions import ActionSet
@@ -56,10 +64,10 @@ def check_width(width: object) -> Width:
     if isinstance(width, ConfidenceRadius):
         return width
     if isinstance(width, str | type):
-        raise TypeError(f"width: expected a number or a ConfidenceRadius, got {shown(width)}")
+        raise ArgumentTypeError("width", "a number or a ConfidenceRadius", shown(width))
     number = check_number("width", width)
     if number < 0:
-        raise ValueError(f"width: expected a number of at least zero, got {number!r}")
+        raise ArgumentValueError("width", "a number of at least zero", repr(number))
     return number
 
 

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from sparsebandits.arguments import shown
+from sparsebandits.arguments import ArgumentTypeError, shown
 from sparsebandits.files import SaveFileError, unpack
 from sparsebandits.model.priors import (
     BetaInclusion,
@@ -71,7 +71,7 @@ def load(path: str | os.PathLike[str], *own: type[Policy]) -> Policy:
     """
     for policy in own:
         if not (isinstance(policy, type) and issubclass(policy, Policy)):
-            raise TypeError(f"own: expected policy classes, got {shown(policy)}")
+            raise ArgumentTypeError("own", "policy classes", shown(policy))
     state = unpack(path, KIND, VERSION)
     policies = {policy.__name__: policy for policy in (*POLICIES, *own)}
     try:

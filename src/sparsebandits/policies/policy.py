@@ -12,7 +12,15 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, check_count, check_number, frozen, shown
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    check_count,
+    check_number,
+    frozen,
+    shown,
+)
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.actions import ActionSet, named_rows
 from sparsebandits.policies.decision import Choice, Decision, Explanation, Mixture, Reasons
@@ -103,7 +111,9 @@ class Policy:
         one gives the same action again.
         """
         if actions is None and noise_variance is not None:
-            raise ValueError("noise_variance: expected together with actions; the policy's own have theirs already")
+            raise ArgumentValueError(
+                "noise_variance", "none without actions, since the policy's own have theirs", shown(noise_variance)
+            )
         available = self.actions if actions is None else self.actions.matched(actions, noise_variance)
         choice = self.rule.choose(available, self._rng)
         features = available.features[choice.action] if choice.features is None else choice.features
@@ -146,7 +156,9 @@ class Policy:
         for one, value in zip(decisions, rewards, strict=True):
             new = self._new_reward(one, value)
             if new is not None and batch.setdefault(*new) != new[1]:
-                raise ValueError(f"reward: decision {new[0]} got two rewards, {batch[new[0]]!r} and {new[1]!r}")
+                raise ArgumentValueError(
+                    "reward", f"one reward for decision {new[0]}", f"{batch[new[0]]!r} and {new[1]!r}"
+                )
         if batch:
             self._learn(batch)
 
@@ -158,7 +170,9 @@ class Policy:
         if not isinstance(decision, Decision):
             number = self._known_id(decision)
             if number not in self._pending:
-                raise ValueError(f"decision: {number} has its reward already; pass the decision itself, not its id")
+                raise ArgumentValueError(
+                    "decision", "the decision itself, since it has its reward already", f"its id {number}"
+                )
             decision = self._pending[number]
         return Explanation(decision)
 
@@ -194,11 +208,11 @@ class Policy:
 
     def _known_id(self, decision: Told) -> int:
         if not isinstance(decision, Decision | int | np.integer):
-            raise TypeError(f"decision: expected a decision or its id, got {shown(decision)}")
+            raise ArgumentTypeError("decision", "a decision or its id", shown(decision))
         number = decision.id if isinstance(decision, Decision) else check_count("decision", decision, least=0)
         if number >= self._asked:
             known = f"{self._asked} decisions" if self._asked else "decisions, of which there are none yet"
-            raise ValueError(f"decision: expected one of this policy's {known}, got id {number}")
+            raise ArgumentValueError("decision", f"one of this policy's {known}", f"id {number}")
         return number
 
     def _new_reward(self, decision: Told, reward: object) -> tuple[int, float] | None:
@@ -208,24 +222,25 @@ class Policy:
         number, value = self._known_id(decision), check_number("reward", reward)
         if number in self._pending:
             if isinstance(decision, Decision) and not _same(decision, self._pending[number]):
-                raise ValueError(f"decision: {number} is another policy's; this one decided otherwise under that id")
+                raise ArgumentValueError(
+                    "decision", "one of this policy's", f"another policy's with the same id, {number}"
+                )
             return number, value
         if value != self._rewards[number]:
-            raise ValueError(
-                f"reward: decision {number} was told {float(self._rewards[number])!r} before, got {value!r} now"
-            )
+            before = float(self._rewards[number])
+            raise ArgumentValueError("reward", f"{before!r} for decision {number}, as told before", repr(value))
         return None
 
     def _as_batch(self, decision: object, reward: object) -> tuple[Sequence[Told], Sequence[object]]:
         one = isinstance(decision, str | bytes | bool | float) or getattr(decision, "shape", None) == ()
         if one or not isinstance(decision, Iterable):
-            raise TypeError(f"decision: expected a decision, its id, or a sequence of them, got {shown(decision)}")
+            raise ArgumentTypeError("decision", "a decision, its id, or a sequence of them", shown(decision))
         scalar = isinstance(reward, np.ndarray) and reward.ndim == 0
         if isinstance(reward, str | bytes) or not isinstance(reward, Iterable) or scalar:
-            raise TypeError(f"reward: expected as many rewards as decisions, got {shown(reward)}")
+            raise ArgumentTypeError("reward", "as many rewards as decisions", shown(reward))
         decisions, rewards = list(decision), list(reward)
         if len(decisions) != len(rewards):
-            raise ValueError(f"reward: expected {len(decisions)} rewards, one a decision, got {len(rewards)}")
+            raise ArgumentValueError("reward", f"{len(decisions)} rewards, one a decision", f"{len(rewards)}")
         return decisions, rewards
 
     def _learn(self, batch: Mapping[int, float]) -> None:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray, check_array, check_choice, shown
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, check_array, check_choice, shown
 from sparsebandits.model.priors import BetaInclusion, InverseGammaNoise, InverseGammaSlab, SpikeSlab, check_noise
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.ids import InformationDirected
@@ -85,11 +85,11 @@ def sparse_posterior(
     defaults = [what for what, given in (("prior", prior), ("noise_variance", noise_variance)) if given is None]
     prior = default_prior(actions.features) if prior is None else prior
     if engine_options is not None and not isinstance(engine_options, Mapping):
-        raise TypeError(f"engine_options: expected a mapping of names to values, got {shown(engine_options)}")
+        raise ArgumentTypeError("engine_options", "a mapping of names to values", shown(engine_options))
     options: dict[str, Any] = dict(engine_options or {})
     taken = [option for option in signature(ENGINES[name]).parameters if option not in GIVEN_TO_ENGINES]
     if not set(options) <= set(taken):
-        raise TypeError(f"engine_options: {name} takes {', '.join(taken) or 'none'}, got {shown(options)}")
+        raise ArgumentTypeError("engine_options", f"what {name} takes ({', '.join(taken) or 'none'})", shown(options))
     noise: Any = DEFAULT_NOISE if noise_variance is None else noise_variance
     of_engine: Any
     if isinstance(noise, list | tuple):
@@ -102,9 +102,10 @@ def sparse_posterior(
         noise = of_engine = check_noise(noise)
     try:
         posterior = ENGINES[name](prior, actions.dimension, of_engine, n_draws, child(seed, ENGINE_STREAM), **options)
-    except TypeError as error:
-        if str(error).split(":")[0] in defaults:  # nobody wrote what is refused
-            raise TypeError(f"{error}; this is the policy's default: give one that {name} serves") from None
+    except ArgumentTypeError as error:
+        if error.name in defaults:  # the rejected argument was a default
+            got = f"the policy's default, {error.got}: give one that {name} serves"
+            raise ArgumentTypeError(error.name, error.expected, got) from None
         raise
     posterior.feature_names = actions.feature_names
     arguments = {

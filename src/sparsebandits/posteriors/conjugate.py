@@ -18,7 +18,7 @@ from numpy.random import Generator
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dtrtri
 
-from sparsebandits.arguments import FloatArray, check_count, check_positive, shown
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, check_count, check_positive, shown
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.posteriors.cloud import Cloud, Weights
@@ -78,7 +78,7 @@ class Conjugate(Engine):
         seed: Seed = None,
     ) -> None:
         if not isinstance(prior, GaussianPrior):
-            raise TypeError(f"prior: expected a GaussianPrior, got {shown(prior)}")
+            raise ArgumentTypeError("prior", "a GaussianPrior", shown(prior))
         self.dimension = check_count("dimension", dimension)
         self.noise_variance = check_positive("noise_variance", noise_variance)
         self.n_draws = check_count("n_draws", n_draws, least=LEAST_DRAWS)

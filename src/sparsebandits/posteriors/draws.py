@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, check_matrix, check_vector, frozen
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix, check_vector, frozen
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Draws:
         theta = check_matrix("theta", self.theta)
         weights = check_vector("weights", self.weights, len(theta))
         if weights.min() < 0 or abs(weights.sum() - 1.0) > 1e-9:
-            raise ValueError(f"weights: expected non-negative numbers that sum to 1, got a sum of {weights.sum():g}")
+            raise ArgumentValueError("weights", "non-negative numbers that sum to 1", f"a sum of {weights.sum():g}")
         object.__setattr__(self, "theta", frozen(theta.copy()))
         object.__setattr__(self, "weights", frozen(weights.copy()))
 

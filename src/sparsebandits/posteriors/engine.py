@@ -5,7 +5,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray, check_columns, check_observations, column_order, shown
+from sparsebandits.arguments import (
+    ArgumentValueError,
+    FloatArray,
+    check_columns,
+    check_observations,
+    column_order,
+    shown,
+)
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.randomness import stream
 from sparsebandits.tables import Cell, Table
@@ -131,5 +138,5 @@ def feature_names(names: Sequence[str] | None, dimension: int) -> list[str]:
     if names is None:
         return [str(j) for j in range(dimension)]
     if isinstance(names, str) or len(names) != dimension or len(set(names)) < dimension:
-        raise ValueError(f"names: expected {dimension} different names, one a feature, got {shown(names)}")
+        raise ArgumentValueError("names", f"{dimension} different names, one a feature", shown(names))
     return [str(name) for name in names]

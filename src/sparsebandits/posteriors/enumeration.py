@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import betaln, gammaln, logsumexp
 
-from sparsebandits.arguments import FloatArray, IntArray, check_count, shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, check_count, shown
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.priors import (
     BetaInclusion,
@@ -101,8 +101,8 @@ class Enumeration(Engine):
         max_size: int | None = None,
     ) -> None:
         if not isinstance(prior, SpikeSlab) or not isinstance(prior.spike, PointMass | GaussianSpike):
-            raise TypeError(
-                f"prior: Enumeration serves a SpikeSlab with a point-mass or Gaussian spike, got {shown(prior)}"
+            raise ArgumentTypeError(
+                "prior", "a SpikeSlab with a point-mass or Gaussian spike for Enumeration", shown(prior)
             )
         prior.refuse_learnt_slab("Enumeration")
         self.prior = prior
@@ -116,7 +116,9 @@ class Enumeration(Engine):
         self._free = np.flatnonzero((beta > 0) & (beta < 1))
         self.max_size = self._affordable_size() if max_size is None else check_count("max_size", max_size, least=0)
         if self.max_size < len(self._free) and isinstance(prior.spike, GaussianSpike):
-            raise ValueError(f"max_size: a Gaussian spike needs every model, got {self.max_size} of {len(self._free)}")
+            raise ArgumentValueError(
+                "max_size", f"{len(self._free)}, since a Gaussian spike needs every model", str(self.max_size)
+            )
         self._rng = stream(seed)
         self._mixture: list[Component] | None = None
         self._log_evidence = 0.0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, check_count, frozen, shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, check_count, frozen, shown
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
@@ -54,7 +54,7 @@ class Gibbs(Engine):
         burn_in: int = 200,
     ) -> None:
         if not isinstance(prior, SpikeSlab):
-            raise TypeError(f"prior: expected a SpikeSlab, got {shown(prior)}")
+            raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
         self.prior = prior
         self.dimension = check_count("dimension", dimension)
         self.noise = check_noise(noise_variance)
@@ -62,9 +62,9 @@ class Gibbs(Engine):
         self.chains = check_count("chains", chains)
         self.burn_in = check_count("burn_in", burn_in, least=0)
         if self.n_draws % self.chains:
-            raise ValueError(f"n_draws: expected a multiple of chains ({self.chains}), got {self.n_draws}")
+            raise ArgumentValueError("n_draws", f"a multiple of chains ({self.chains})", f"{self.n_draws}")
         if self.n_draws < 4 * self.chains:
-            raise ValueError(f"n_draws: expected at least 4 a chain, {4 * self.chains} in all, got {self.n_draws}")
+            raise ArgumentValueError("n_draws", f"at least 4 a chain, {4 * self.chains} in all", f"{self.n_draws}")
         self.evidence = Evidence(dimension)
         self._rng = stream(seed)
         self._moves = Moves(prior, dimension, self.noise)

@@ -20,7 +20,16 @@ import numpy as np
 from numba import njit
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, check_count, check_number, check_positive, frozen, shown
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    check_count,
+    check_number,
+    check_positive,
+    frozen,
+    shown,
+)
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.priors import BetaInclusion, InverseGammaNoise, LaplaceSpike, SpikeSlab
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
@@ -227,21 +236,21 @@ class Langevin(Engine):
         warm_start: bool = False,
     ) -> None:
         if not isinstance(prior, SpikeSlab) or not isinstance(prior.spike, LaplaceSpike):
-            raise TypeError(f"prior: Langevin serves a SpikeSlab with a Laplace spike, got {shown(prior)}")
+            raise ArgumentTypeError("prior", "a SpikeSlab with a Laplace spike for Langevin", shown(prior))
         if isinstance(prior.inclusion, BetaInclusion):
-            raise TypeError(f"prior: Langevin needs a known inclusion, got {shown(prior.inclusion)}")
+            raise ArgumentTypeError("prior", "a known inclusion for Langevin", shown(prior.inclusion))
         prior.refuse_learnt_slab("Langevin")
         self.prior = prior
         self.dimension = check_count("dimension", dimension)
         if isinstance(noise_variance, InverseGammaNoise):
-            raise TypeError(f"noise_variance: Langevin needs a known one, got {shown(noise_variance)}")
+            raise ArgumentTypeError("noise_variance", "a number for Langevin", shown(noise_variance))
         self.noise_variance = check_positive("noise_variance", noise_variance)
         self.n_draws = check_count("n_draws", n_draws, least=10)
         self.chains = check_count("chains", chains)
         if self.n_draws % self.chains:
-            raise ValueError(f"n_draws: expected a multiple of chains ({self.chains}), got {self.n_draws}")
+            raise ArgumentValueError("n_draws", f"a multiple of chains ({self.chains})", f"{self.n_draws}")
         if self.n_draws < 4 * self.chains:
-            raise ValueError(f"n_draws: expected at least 4 a chain, {4 * self.chains} in all, got {self.n_draws}")
+            raise ArgumentValueError("n_draws", f"at least 4 a chain, {4 * self.chains} in all", f"{self.n_draws}")
         self.burn_in = check_count("burn_in", burn_in, least=0)
         self.thinning = check_count("thinning", thinning)
         self.warm_start = bool(warm_start)
@@ -359,5 +368,5 @@ def _scheduled(name: str, schedule: Schedule, steps: int) -> FloatArray:
         return np.full(steps, check_positive(name, schedule))
     values = np.array([check_number(f"{name}({k})", schedule(k)) for k in range(1, steps + 1)])
     if not (values > 0).all():
-        raise ValueError(f"{name}: expected positive numbers, got {values.min():g}")
+        raise ArgumentValueError(name, "positive numbers", f"{values.min():g}")
     return values

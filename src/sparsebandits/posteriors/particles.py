@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.optimize import brentq
 
-from sparsebandits.arguments import FloatArray, IntArray, check_count, shown
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, check_count, shown
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.priors import Noise, SpikeSlab, check_noise
 from sparsebandits.posteriors.cloud import Cloud, Weights
@@ -84,7 +84,7 @@ class Particles(Engine):
         seed: Seed = None,
     ) -> None:
         if not isinstance(prior, SpikeSlab):
-            raise TypeError(f"prior: expected a SpikeSlab, got {shown(prior)}")
+            raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
         self.prior = prior
         self.dimension = check_count("dimension", dimension)
         self.noise = check_noise(noise_variance)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, shown
 from sparsebandits.experiments.store import import_parquet
 from sparsebandits.files import SaveFileError, write_atomically
 from sparsebandits.results.result import Result
@@ -24,7 +24,7 @@ KEY = b"sparsebandits result"
 def write(result: Result, path: str | os.PathLike[str]) -> None:
     """Write the regret, pulls and seconds of every trial, the configuration and the provenance; same in, same bytes."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path: expected a path, got {shown(path)}")
+        raise ArgumentTypeError("path", "a path", shown(path))
     pa, pq = import_parquet()
     names = [name for name, curves in result.regret.items() for _ in curves]
     unknown = {name: np.full(len(curves), np.nan) for name, curves in result.regret.items()}
@@ -36,7 +36,7 @@ def write(result: Result, path: str | os.PathLike[str]) -> None:
     }
     if result.pulls is not None:
         if len({result.pulls[name].shape[1] if name in result.pulls else -1 for name in result.regret}) > 1:
-            raise ValueError("pulls: expected counts of the same actions for every policy, got others or none for some")
+            raise ArgumentValueError("pulls", "counts of the same actions for every policy", "others or none for some")
         columns["pulls"] = _lists(pa, [result.pulls[name] for name in result.regret], pa.int32())
     header = {
         "format": FORMAT,

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsebandits.arguments import FloatArray, IntArray, check_between
+from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, check_between
 from sparsebandits.results.intervals import statistic_interval
 
 NODES = 50
@@ -81,7 +81,7 @@ def window(rounds: IntArray, part: float) -> IntArray:
     array([4, 5, 6, 7, 8])
     """
     if check_between("part", part, 0.0, 1.0) == 0.0:
-        raise ValueError(f"part: expected a number above 0, got {part}")
+        raise ArgumentValueError("part", "a number above 0", f"{part}")
     last = int(rounds[-1])
     start = max(float(rounds[0]), (1.0 - part) * last)
     wanted = np.geomspace(start, last, NODES)

@@ -5,7 +5,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsebandits.arguments import FloatArray, shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, shown
 
 
 def group_pulls(pulls: NDArray[Any], actions: object) -> FloatArray:
@@ -34,14 +34,14 @@ def group_mask(actions: object, trials: int, n_actions: int) -> NDArray[np.bool_
         group = np.empty(0, dtype=object)
     if group.dtype == np.bool_:
         if group.shape[-1:] != (n_actions,) or group.ndim > 2 or (group.ndim == 2 and len(group) < trials):
-            raise ValueError(
-                f"actions: expected ({n_actions},) or ({trials}, {n_actions}) booleans, got shape {group.shape}"
+            raise ArgumentValueError(
+                "actions", f"({n_actions},) or ({trials}, {n_actions}) booleans", f"shape {group.shape}"
             )
         return group if group.ndim == 1 else group[:trials]
     if group.dtype.kind not in "iu" or group.ndim != 1 or not len(group):
-        raise TypeError(f"actions: expected booleans or row numbers of actions, got {shown(actions)}")
+        raise ArgumentTypeError("actions", "booleans or row numbers of actions", shown(actions))
     if group.min() < 0 or group.max() >= n_actions:
-        raise ValueError(f"actions: expected row numbers from 0 to {n_actions - 1}, got {shown(actions)}")
+        raise ArgumentValueError("actions", f"row numbers from 0 to {n_actions - 1}", shown(actions))
     mask = np.zeros(n_actions, dtype=np.bool_)
     mask[group] = True
     return mask

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import shown
+from sparsebandits.arguments import ArgumentTypeError, shown
 from sparsebandits.files import write_atomically
 from sparsebandits.results import plots
 from sparsebandits.results.intervals import mean_interval
@@ -103,7 +103,7 @@ def html(
 ) -> str:
     """Return the report as text."""
     if groups is not None and not isinstance(groups, Mapping):
-        raise TypeError(f"groups: expected groups of actions by name, got {shown(groups)}")
+        raise ArgumentTypeError("groups", "groups of actions by name", shown(groups))
     baseline = next(iter(result.regret)) if baseline is None else baseline
     sections = [
         _overview(result),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray, IntArray, check_count, shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, check_count, shown
 from sparsebandits.files import check_path
 from sparsebandits.results.growth import growing, growth_exponent
 from sparsebandits.results.intervals import mean_interval
@@ -62,19 +62,19 @@ class Result:
 
     def __post_init__(self) -> None:
         if not self.regret:
-            raise ValueError(f"regret: expected the curves of at least one policy, got {shown(self.regret)}")
+            raise ArgumentValueError("regret", "the curves of at least one policy", shown(self.regret))
         for name, curves in self.regret.items():
             if not isinstance(curves, np.ndarray):
-                raise TypeError(f"regret[{name!r}]: expected an array (trials, rounds), got {shown(curves)}")
+                raise ArgumentTypeError(f"regret[{name!r}]", "an array (trials, rounds)", shown(curves))
             if curves.ndim != 2 or 0 in curves.shape:
-                raise ValueError(f"regret[{name!r}]: expected shape (trials, rounds), got {curves.shape}")
+                raise ArgumentValueError(f"regret[{name!r}]", "shape (trials, rounds)", f"{curves.shape}")
         columns = {curves.shape[1] for curves in self.regret.values()}
         if len(columns) > 1:
-            raise ValueError(f"regret: expected as many rounds of every policy, got {sorted(columns)}")
+            raise ArgumentValueError("regret", "as many rounds of every policy", f"{sorted(columns)}")
         if self.rounds is not None:
             rounds = self.rounds
             if rounds.shape != (*columns,) or rounds[0] < 1 or (np.diff(rounds) <= 0).any():
-                raise ValueError(f"rounds: expected {columns.pop()} increasing numbers from 1, got {shown(rounds)}")
+                raise ArgumentValueError("rounds", f"{columns.pop()} increasing numbers from 1", shown(rounds))
 
     @property
     def horizon(self) -> int:
@@ -179,7 +179,7 @@ class Result:
         ``actions`` are (K,) booleans, such as ``HardInstance.informative``, (trials, K) booleans, or row numbers.
         """
         if self.pulls is None:
-            raise ValueError("pulls: expected a result with counts of actions, got one that did not record them")
+            raise ArgumentValueError("pulls", "a result with counts of actions", "one that did not record them")
         return {name: group_pulls(pulls, actions) for name, pulls in self.pulls.items()}
 
     def pull_table(self, actions: object) -> Table:
@@ -201,7 +201,7 @@ class Result:
         """Draw each policy's regret minus the baseline's over rounds, paired, with 95% bands."""
         self._check_policy("baseline", baseline)
         if len(self.regret) < 2:
-            raise ValueError(f"baseline: expected another policy beside it, got {baseline!r} alone")
+            raise ArgumentValueError("baseline", "another policy beside it", f"{baseline!r} alone")
         from sparsebandits.results.plots import difference_curves
 
         difference_curves(self.regret, baseline, path, title, self.rounds)
@@ -253,7 +253,7 @@ class Result:
 
     def _check_policy(self, argument: str, name: object) -> None:
         if not isinstance(name, str) or name not in self.regret:
-            raise ValueError(f"{argument}: expected one of {', '.join(self.regret)}, got {name!r}")
+            raise ArgumentValueError(argument, f"one of {', '.join(self.regret)}", repr(name))
 
     def _pairs(self, baseline: str, at: int | None) -> list[tuple[str, FloatArray, FloatArray]]:
         """Return the regret of each other policy beside the baseline's, on the trials that both have played."""
@@ -265,10 +265,10 @@ class Result:
     def _places(self, rounds: object) -> list[int]:
         """Return ``rounds`` in order, each once, or say which of them was not recorded."""
         if isinstance(rounds, str | bytes) or not np.iterable(rounds):
-            raise TypeError(f"rounds: expected several rounds, got {shown(rounds)}")
+            raise ArgumentTypeError("rounds", "several rounds", shown(rounds))
         wanted = sorted({check_count("rounds", t) for t in rounds})
         if not wanted:
-            raise ValueError("rounds: expected at least one round, got none")
+            raise ArgumentValueError("rounds", "at least one round", "none")
         for t in wanted:
             self._place("rounds", t)
         return wanted
@@ -276,11 +276,11 @@ class Result:
     def _place(self, argument: str, at: object) -> int:
         t, rounds = check_count(argument, at), self._rounds()
         if t > rounds[-1]:
-            raise ValueError(f"{argument}: expected rounds up to the horizon, {rounds[-1]}, got {t}")
+            raise ArgumentValueError(argument, f"rounds up to the horizon, {rounds[-1]}", f"{t}")
         place = int(np.searchsorted(rounds, t))
         if rounds[place] != t:
             near = " and ".join(str(r) for r in rounds[max(place - 1, 0) : place + 1])
-            raise ValueError(f"{argument}: expected a recorded round, got {t}; near it {near} were recorded")
+            raise ArgumentValueError(argument, "a recorded round", f"{t}; near it {near} were recorded")
         return place
 
 

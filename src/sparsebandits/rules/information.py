@@ -1,27 +1,25 @@
 """What draws of θ say about a set of actions: regret, information, and which action is best.
 
-Algorithm 3 of Hao, Lattimore and Deng (2021) for weighted draws, with the exact mutual information beside its
-variance-based stand-in (Russo and Van Roy 2018, §6.3).
+Algorithm 3 of Hao, Lattimore and Deng (2021) for weighted draws, with the variance-based gain of Russo and Van Roy
+(2018, §6.3); ``mutual_information.py`` has the gain that it stands in for.
 
 Symbols: θ^m the draws with weights w_m, x* the best action under θ, a an action (a row of ``actions``).
 
 - Δ(a) = E[max_b ⟨b, θ⟩] − ⟨a, E θ⟩: the expected regret of a
 - v(a) = Var(E[⟨a, θ⟩ | x*]): how much the mean reward of a depends on which action is best
-- I(x*; Y_a): the mutual information between the best action and a's next reward, in nats
 
 Two actions that tie under a draw make x* ambiguous; the lower row wins, so that x* is a function of θ.
 """
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.polynomial.hermite_e import hermevander
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.special import entr
 
-from sparsebandits.arguments import FloatArray, IntArray, frozen
+from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.posteriors.draws import Draws
 
 if TYPE_CHECKING:
@@ -32,12 +30,6 @@ BLOCK = 256
 
 MOSTLY_ZERO = 0.25
 """Share of coefficients other than zero, below which going through them one by one beats a matrix product."""
-
-REACH = 9
-"""Standard deviations beyond which a normal density is left out of an integral (1e-18 of it lies there)."""
-
-TERMS = 8
-"""Of the expansion of a normal density around the nearest node: at four nodes a deviation, 1e-10 is left out."""
 
 
 class Prepared:
@@ -240,80 +232,3 @@ def information(draws: Draws, actions: FloatArray, optima: Optima | None = None)
     else:
         gain = means.variances(predictions)
     return Information(regret, gain, means.support, means.probability, means.mean, means)
-
-
-def mutual_information(
-    draws: Draws,
-    actions: FloatArray,
-    noise_variance: float | FloatArray,
-    optima: Optima | None = None,
-    nodes_per_deviation: int = 4,
-) -> FloatArray:
-    """Return I(x*; Y_a) of each action in nats, shape ``(K,)``, for Gaussian noise of one variance or one an action.
-
-    Given the draws, Y_a is a mixture of normals with means ⟨a, θ^m⟩, and so it is given x* = g, so
-
-        I(x*; Y_a) = Σ_g P(x* = g) ∫ f_g(y) log(f_g(y) / f(y)) dy.
-
-    The integrals are trapezoidal sums on one grid with ``nodes_per_deviation`` nodes to a standard deviation of the
-    noise; for mixtures of normals these converge geometrically. Each draw contributes to the nodes within
-    ``REACH`` deviations of its mean, so the cost does not depend on how far apart the means are. Draws of one x* that
-    are nearest to the same node c are summed up first, by an expansion in Hermite polynomials (as in the fast Gauss
-    transform of Greengard and Strain 1991): with φ the normal density and δ a mean's distance from c,
-
-        φ(y − c − δ) = Σ_k δ^k / k! He_k(y − c) φ(y − c).
-    """
-    if optima is None:
-        optima = best_actions(draws.theta, actions)
-    if len(optima.support) == 1:
-        return np.zeros(len(actions))
-    group = np.empty(len(draws), dtype=np.intp)
-    group[optima.order] = np.repeat(np.arange(len(optima.support)), np.diff(optima.starts))
-    deviations = np.broadcast_to(np.sqrt(noise_variance), len(actions)).tolist()
-    return np.array(
-        [
-            _action_information(draws.theta @ a, draws.weights, group, deviation, nodes_per_deviation)
-            for a, deviation in zip(actions, deviations, strict=True)
-        ]
-    )
-
-
-@cache
-def _expansion(nodes_per_deviation: int) -> tuple[IntArray, FloatArray]:
-    """Return the nodes within reach of one, counted from it, and He_k φ at each of them, shape ``(TERMS, nodes)``."""
-    window = np.arange(-REACH * nodes_per_deviation, REACH * nodes_per_deviation + 1)
-    distance = window / nodes_per_deviation
-    normal = np.exp(-0.5 * distance * distance) / np.sqrt(2.0 * np.pi)
-    return frozen(window), frozen(hermevander(distance, TERMS - 1).T * normal)
-
-
-def _action_information(
-    means: FloatArray, weights: FloatArray, group: IntArray, deviation: float, nodes_per_deviation: int
-) -> float:
-    """Return Σ_g P(g) KL(f_g ‖ f) where draw m is in group[m] and has mean reward means[m]."""
-    # The means carry rounding errors themselves: noise far below those cannot be told from none.
-    deviation = max(deviation, float(np.ptp(means)) * 1e-12)
-    step = 1.0 / nodes_per_deviation
-    means = (means - means.min()) / deviation
-    nearest = np.rint(means / step).astype(np.int64)
-    met, first, pair = np.unique(group * (nearest.max() + 1) + nearest, return_index=True, return_inverse=True)
-    terms = np.empty((TERMS, len(met)))  # Σ w δ^k / k! over the draws of one group at one node
-    power = weights
-    for k in range(TERMS):
-        terms[k] = np.bincount(pair, power)
-        power = power * (means - nearest * step) / (k + 1)
-    window, table = _expansion(nodes_per_deviation)
-    density = terms.T @ table
-    nodes = nearest[first][:, np.newaxis] + window
-    columns = nodes - nodes.min()
-    if columns.max() > columns.size:  # means far apart: number only the nodes that are used
-        columns = np.unique(columns, return_inverse=True)[1].reshape(columns.shape)
-    rows = np.broadcast_to(group[first][:, np.newaxis], columns.shape)
-    joint = coo_array((density.ravel(), (rows.ravel(), columns.ravel()))).tocsr()  # P(g) f_g at each node
-    marginal = np.bincount(columns.ravel(), density.ravel())  # f at each node
-    share = np.bincount(group, weights)  # P(g)
-    inside = np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))
-    positive = joint.data > 0  # 0 log 0 = 0
-    density, inside, node = joint.data[positive], inside[positive], joint.indices[positive]
-    logarithm = np.log(density) - np.log(marginal[node]) - np.log(share[inside])
-    return max(float(density @ logarithm) * step, 0.0)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray, IntArray, check_array, check_number
+from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, check_array, check_number
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ def minimise_over_distributions(regret: object, gain: object, exponent: float = 
 def _checked(regret: object, gain: object, exponent: float) -> tuple[FloatArray, FloatArray, float]:
     delta, v = _vector("regret", regret), _vector("gain", gain)
     if len(delta) == 0 or len(delta) != len(v):
-        raise ValueError(f"gain: expected one number an action, like regret ({len(delta)}), got {len(v)}")
+        raise ArgumentValueError("gain", f"one number an action, like regret ({len(delta)})", f"{len(v)}")
     for name, values in (("regret", delta), ("gain", v)):
         if values.min() < 0:
-            raise ValueError(f"{name}: expected numbers of at least zero, got {values.min():g}")
+            raise ArgumentValueError(name, "numbers of at least zero", f"{values.min():g}")
     power = check_number("exponent", exponent)
     if power < 2:
-        raise ValueError(f"exponent: expected a number of at least 2, got {exponent!r}")
+        raise ArgumentValueError("exponent", "a number of at least 2", repr(exponent))
     return delta, v, power
 
 

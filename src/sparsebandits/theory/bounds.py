@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 from scipy.optimize import minimize_scalar
 
-from sparsebandits.arguments import check_number, shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_number, shown
 
 COVERING_CONSTANT = 3.0 * math.e
 """A value of C for which the metric entropy of the s-sparse unit ball is at most s log(Cd / (sε)), ε ≤ 1."""
@@ -56,7 +56,7 @@ def _check_positive(**values: float | None) -> None:
     """Require positive numbers; they may be larger than those that data have."""
     for name, value in values.items():
         if value is not None and (isinstance(value, str | bytes) or not value > 0.0):
-            raise ValueError(f"{name}: expected a positive number, got {shown(value)}")
+            raise ArgumentValueError(name, "a positive number", shown(value))
 
 
 def entropy_as_printed(
@@ -135,10 +135,10 @@ def generic_bound(horizon: float, information: float, exponent: float, ratio: fl
     """
     lam = check_number("exponent", exponent)
     if lam < 2.0:
-        raise ValueError(f"exponent: expected a number of at least 2, got {shown(exponent)}")
+        raise ArgumentValueError("exponent", "a number of at least 2", shown(exponent))
     for name, value in (("horizon", horizon), ("information", information), ("ratio", ratio)):
         if isinstance(value, str) or not value >= 0.0:
-            raise ValueError(f"{name}: expected a number of at least zero, got {shown(value)}")
+            raise ArgumentValueError(name, "a number of at least zero", shown(value))
     root = math.pow(ratio, 1.0 / lam) * math.pow(information, 1.0 / lam)
     return math.pow(2.0, 1.0 - 2.0 / lam) * root * math.pow(horizon, 1.0 - 1.0 / lam)
 
@@ -163,10 +163,10 @@ def least_generic_bound(
     (500.0, 2)
     """
     if not isinstance(ratio, Mapping) and not callable(ratio):
-        raise TypeError(f"ratio: expected a mapping or a function of exponents, got {shown(ratio)}")
+        raise ArgumentTypeError("ratio", "a mapping or a function of exponents", shown(ratio))
     if isinstance(ratio, Mapping):
         if not ratio:
-            raise ValueError("ratio: expected at least one exponent, got an empty mapping")
+            raise ArgumentValueError("ratio", "at least one exponent", "an empty mapping")
         return min(GenericBound(generic_bound(horizon, information, lam, psi), lam) for lam, psi in ratio.items())
 
     def at(inverse: float) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr, solve_triangular
 from threadpoolctl import threadpool_limits
 
-from sparsebandits.arguments import FloatArray, check_choice, check_columns, check_matrix, frozen
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice, check_columns, check_matrix, frozen
 
 SOLVERS = ("barrier", "clarabel", "scs")
 
@@ -134,7 +134,7 @@ def _designed(features: FloatArray, solver: str) -> Design:
     n_actions, dimension = features.shape
     scale = float(np.abs(features).max())
     if 0.0 < scale < SMALLEST:
-        raise ValueError(f"actions: expected features of {SMALLEST:g} or more, got at most {scale:g}; scale them up")
+        raise ArgumentValueError("actions", f"features of {SMALLEST:g} or more", f"at most {scale:g}; scale them up")
     if scale == 0.0:
         return Design(frozen(np.full(n_actions, 1.0 / n_actions)), 0.0, 0.0, 0, 0.0)
     unit = features / scale

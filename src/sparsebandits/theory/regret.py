@@ -25,7 +25,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sparsebandits.arguments import check_count, check_number, check_positive, shown
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    check_count,
+    check_number,
+    check_positive,
+    shown,
+)
 from sparsebandits.tables import Cell, Table, formatted
 from sparsebandits.theory.bounds import (
     COVERING_CONSTANT,
@@ -260,7 +267,7 @@ def regret_bounds_over(bounds: RegretBounds, points: int = 200) -> list[RegretBo
     [1, 32, 1000]
     """
     if not isinstance(bounds, RegretBounds):
-        raise TypeError(f"bounds: expected what regret_bound returns, got {shown(bounds)}")
+        raise ArgumentTypeError("bounds", "what regret_bound returns", shown(bounds))
     problem = bounds.problem
     last = 10.0 * max(problem.horizon, min(bounds.regime.crossover or 1.0, 1e9))
     horizons = dict.fromkeys(round(last ** (i / (points - 1))) for i in range(points))
@@ -348,16 +355,16 @@ def _checked(
     for name, count in (("horizon", n), ("dimension", d)):
         check_number(name, count)  # not too large to be one
     if s > d:
-        raise ValueError(f"sparsity: expected at most dimension ({d}), got {s}")
+        raise ArgumentValueError("sparsity", f"at most dimension ({d})", f"{s}")
     many = None if n_actions is None or n_actions == math.inf else check_count("n_actions", n_actions)
     if c_min is not None and not check_number("c_min", c_min) > 0.0:
         hint = "none for actions that do not span the space"
-        raise ValueError(f"c_min: expected a positive number, or {hint}, got {shown(c_min)}")
+        raise ArgumentValueError("c_min", f"a positive number, or {hint}", shown(c_min))
     if c_min is not None and many is not None and many < d:
-        raise ValueError(f"c_min: expected none for fewer actions ({many}) than features ({d}), got {shown(c_min)}")
+        raise ArgumentValueError("c_min", f"none for fewer actions ({many}) than features ({d})", shown(c_min))
     c = check_number("constant", constant)
     if c < 1.0:
-        raise ValueError(f"constant: expected a number of at least 1, got {shown(constant)}")
+        raise ArgumentValueError("constant", "a number of at least 1", shown(constant))
     return Problem(
         n,
         d,

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from sparsebandits.arguments import FloatArray, IntArray, check_count, check_matrix, check_number
+from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, check_count, check_matrix, check_number
 
 MOST_SUPPORTS = 100_000
 """Supports that are enumerated; beyond, bounds hold for all supports at once."""
@@ -59,18 +59,18 @@ def restricted_eigenvalue(H: object, sparsity: int, L: float = 3.0) -> Bounds:  
     if matrix.shape[0] != matrix.shape[1] or not np.allclose(
         matrix, matrix.T, rtol=0, atol=1e-10 * np.abs(matrix).max()
     ):
-        raise ValueError(f"H: expected a symmetric matrix, got one of shape {matrix.shape} that is not")
+        raise ArgumentValueError("H", "a symmetric matrix", f"one of shape {matrix.shape} that is not")
     dimension = len(matrix)
     if check_count("sparsity", sparsity) > dimension:
-        raise ValueError(f"sparsity: expected at most the dimension ({dimension}), got {sparsity}")
+        raise ArgumentValueError("sparsity", f"at most the dimension ({dimension})", f"{sparsity}")
     cone = check_number("L", L)
     if cone < 0:
-        raise ValueError(f"L: expected a number of at least zero, got {L!r}")
+        raise ArgumentValueError("L", "a number of at least zero", repr(L))
     matrix = (matrix + matrix.T) / 2.0
     values = np.linalg.eigvalsh(matrix)
     rounding = dimension * float(np.finfo(np.float64).eps) * max(float(values[-1]), 0.0)
     if values[0] < -1e3 * rounding - 1e-300:
-        raise ValueError(f"H: expected a positive semidefinite matrix, got one with the eigenvalue {values[0]:g}")
+        raise ArgumentValueError("H", "a positive semidefinite matrix", f"one with the eigenvalue {values[0]:g}")
     if values[-1] <= 0.0:  # the matrix is zero
         return Bounds(0.0, 0.0)
     with threadpool_limits(limits=1, user_api="blas"):  # threads that wait for a busy core took minutes

@@ -210,9 +210,9 @@ def test_other_actions_and_other_policies_decisions_are_refused() -> None:
     before = fingerprint(policy)
     with pytest.raises(ValueError, match=r"actions: expected none with this policy \(its own are the whole cube"):
         policy.ask(np.eye(20))
-    with pytest.raises(ValueError, match="noise_variance: expected together with actions"):
+    with pytest.raises(ValueError, match="noise_variance: expected none without actions"):
         policy.ask(noise_variance=[1.0])
-    with pytest.raises(ValueError, match="decision: 0 is another policy's"):
+    with pytest.raises(ValueError, match="decision: expected one of this policy's"):
         policy.tell(stranger.ask(), 1.0)
     assert fingerprint(policy) == before
 

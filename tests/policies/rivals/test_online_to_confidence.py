@@ -274,8 +274,11 @@ def test_defaults() -> None:
         ({"sparsity": 5}, "sparsity: expected at most the 4 features, got 5"),
         ({"regret": "guess"}, "regret: expected one of 'theory', 'realised'"),
         ({"regret": -1.0}, "regret: expected a number of at least zero"),
-        ({"prior": sb.SpikeSlab(0.1, sb.InverseGammaSlab())}, "prior: regret='theory' needs a known slab_variance"),
-        ({"prior": sb.SpikeSlab(0.1, 1.0, spike=sb.LaplaceSpike(0.1))}, "prior: regret='theory' needs"),
+        ({"prior": sb.SpikeSlab(0.1, sb.InverseGammaSlab())}, "prior: expected a known slab_variance"),
+        (
+            {"prior": sb.SpikeSlab(0.1, 1.0, spike=sb.LaplaceSpike(0.1))},
+            "prior: expected a known slab_variance and a point-mass spike",
+        ),
         (
             {"engine": "enumeration", "engine_options": {"max_size": 1}, "sparsity": 2},
             "sparsity: expected at most the engine's max_size, 1, got 2",

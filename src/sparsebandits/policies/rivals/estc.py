@@ -21,7 +21,16 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import LARGEST, FloatArray, check_count, check_number, check_positive, shown
+from sparsebandits.arguments import (
+    LARGEST,
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    check_count,
+    check_number,
+    check_positive,
+    shown,
+)
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Choice, Reasons
 from sparsebandits.policies.policy import Policy
@@ -168,23 +177,23 @@ class ESTC(Policy):
         if isinstance(penalty, str):
             if penalty not in PENALTIES:
                 known = ", ".join(repr(one) for one in PENALTIES)
-                raise ValueError(f"penalty: expected {known} or a number, got {shown(penalty)}")
+                raise ArgumentValueError("penalty", f"{known} or a number", shown(penalty))
         else:
             penalty = check_number("penalty", penalty)
             if penalty < 0:
-                raise ValueError(f"penalty: expected a number of at least zero, got {penalty!r}")
+                raise ArgumentValueError("penalty", "a number of at least zero", repr(penalty))
         if bound is None:
             bound = min(float(np.sqrt(np.square(available.features).sum(axis=1).max())) or 1.0, LARGEST)
         bound = check_positive("bound", bound)
         for name, value in (("horizon", horizon), ("sparsity", sparsity)):
             if exploration is None and value is None:
-                raise TypeError(f"{name}: expected a whole number, as exploration is not given either, got None")
+                raise ArgumentTypeError(name, "a whole number, as exploration is not given either", "None")
         if exploration is None or horizon is not None:
             horizon = check_count("horizon", horizon)
         if exploration is None or sparsity is not None:
             sparsity = check_count("sparsity", sparsity)
             if sparsity > available.dimension:
-                raise ValueError(f"sparsity: expected at most the {available.dimension} features, got {sparsity}")
+                raise ArgumentValueError("sparsity", f"at most the {available.dimension} features", f"{sparsity}")
         if exploration is None and horizon is not None and sparsity is not None:
             c_min = exploratory_design(available.features).c_span
             exploration = exploration_length(horizon, available.dimension, sparsity, noise, bound, c_min)

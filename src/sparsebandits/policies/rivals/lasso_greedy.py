@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray, check_count, check_positive, shown
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_count, check_positive, shown
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.rivals.lasso import (
     CROSS_VALIDATION,
@@ -95,7 +95,7 @@ class LassoGreedy(LassoPolicy):
         available = ActionSet.of(actions)
         variance = check_positive("noise_variance", noise_variance)
         if isinstance(penalty, str) and penalty != CROSS_VALIDATION:
-            raise ValueError(f"penalty: expected a number or {CROSS_VALIDATION!r}, got {shown(penalty)}")
+            raise ArgumentValueError("penalty", f"a number or {CROSS_VALIDATION!r}", shown(penalty))
         factor = penalty if isinstance(penalty, str) else check_weight("penalty", penalty)
         growth: object = refit_growth
         if growth is None:

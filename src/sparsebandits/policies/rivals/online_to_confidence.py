@@ -39,6 +39,8 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
     FloatArray,
     check_between,
     check_choice,
@@ -240,12 +242,12 @@ class OnlineToConfidence(Policy):
         dimension = available.dimension
         size, few = check_positive("bound", bound), None if sparsity is None else check_count("sparsity", sparsity)
         if few is not None and few > dimension:
-            raise ValueError(f"sparsity: expected at most the {dimension} features, got {few}")
+            raise ArgumentValueError("sparsity", f"at most the {dimension} features", f"{few}")
         if prior is None:
             few = max(1, min(int(EXPECTED_FEATURES), dimension // 2)) if few is None else few
             prior = SpikeSlab(few / dimension, size**2 / few)
         if noise_variance is None or isinstance(noise_variance, InverseGammaNoise):
-            raise TypeError(f"noise_variance: expected a number or one an action, got {shown(noise_variance)}")
+            raise ArgumentTypeError("noise_variance", "a number or one an action", shown(noise_variance))
         available, posterior, arguments = sparse_posterior(
             available,
             prior,
@@ -267,7 +269,7 @@ class OnlineToConfidence(Policy):
             check_positive("scale", scale),
         )
         if isinstance(posterior, Enumeration) and few > posterior.max_size < dimension and rule.regret == "theory":
-            raise ValueError(f"sparsity: expected at most the engine's max_size, {posterior.max_size}, got {few}")
+            raise ArgumentValueError("sparsity", f"at most the engine's max_size, {posterior.max_size}", f"{few}")
         names = ("delta", "bound", "sparsity", "regret", "scale")
         super().__init__(available, rule, arguments | {name: getattr(rule, name) for name in names}, seed)
         self.posterior = posterior
@@ -277,13 +279,13 @@ def _checked_regret(regret: object, prior: SpikeSlab) -> str | float:
     if not isinstance(regret, str):
         number = check_number("regret", regret)
         if number < 0:
-            raise ValueError(f"regret: expected a number of at least zero, got {number!r}")
+            raise ArgumentValueError("regret", "a number of at least zero", repr(number))
         return number
     known = check_choice("regret", regret, REGRETS)
     if known == "theory" and (
         isinstance(prior.slab_variance, InverseGammaSlab) or not isinstance(prior.spike, PointMass)
     ):
-        raise ValueError(
-            f"prior: regret='theory' needs a known slab_variance and a point-mass spike, got {shown(prior)}"
+        raise ArgumentValueError(
+            "prior", "a known slab_variance and a point-mass spike where regret='theory'", shown(prior)
         )
     return known

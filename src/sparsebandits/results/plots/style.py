@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 
-from sparsebandits.arguments import shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, shown
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 PALE = "#B5DAF0"
@@ -143,11 +143,11 @@ def write(figure: Figure, target: Target) -> None:
     }
     if not isinstance(target, str | os.PathLike):
         if not hasattr(target, "write"):
-            raise TypeError(f"path: expected the name of a file, got {shown(target)}")
+            raise ArgumentTypeError("path", "the name of a file", shown(target))
         figure.savefig(target, format="svg", metadata=undated[".svg"])
         return
     known = figure.canvas.get_supported_filetypes()
     if Path(target).suffix.lower().removeprefix(".") not in ("", *known):
-        raise ValueError(f"path: expected a name that ends in .png, .svg or .pdf, got {target}")
+        raise ArgumentValueError("path", "a name that ends in .png, .svg or .pdf", f"{target}")
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(target, metadata=undated.get(Path(target).suffix.lower()))
