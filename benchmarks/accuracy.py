@@ -10,7 +10,6 @@ import numpy as np
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
-from sparsebandits.policies.ids import InformationDirected
 from sparsebandits.tables import Table
 
 NOISE, SPARSITY = 2.0, 2
@@ -21,7 +20,7 @@ def errors(dimension: int, rounds: int, checks: tuple[int, ...], seed: int) -> F
     instance = sb.environments.GaussianActions(dimension, SPARSITY, noise_variance=NOISE).sample(seed)
     prior = sb.SpikeSlab(SPARSITY / dimension, 1 / SPARSITY)
     posterior, truth = sb.Particles(prior, dimension, NOISE, seed=seed), sb.Enumeration(prior, dimension, NOISE)
-    policy = sb.Policy(instance.actions, InformationDirected(posterior, 2.0, "deterministic", "variance"), {}, seed)
+    policy = sb.Policy(instance.actions, posterior, sb.rules.InformationDirected(), seed)
     rng = np.random.default_rng(seed)
     found = []
     for t in range(1, rounds + 1):

@@ -85,7 +85,7 @@ def pairs() -> dict[str, tuple[Action, Action]]:
     draws, evidence = posterior.draws(), posterior.evidence
     theta, actions, gram = draws.theta, Prepared(instance.actions), np.ascontiguousarray(evidence.gram)
     sums = Sums(gram, evidence.moment, evidence.square, evidence.count)
-    moves, rng = Moves(PRIOR, DIMENSION, instance.noise_variance), np.random.default_rng(0)
+    moves, rng = Moves(PRIOR, DIMENSION, sb.Gaussian(instance.noise_variance)), np.random.default_rng(0)
     optima, logs, x = best_actions(theta, actions), np.log(draws.weights), instance.actions[0]
     some = instance.actions[:50]  # long enough for the clock
     normals, state, columns = np.empty(200_000), np.zeros(1, np.uint64), np.ascontiguousarray(instance.actions.T)

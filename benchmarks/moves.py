@@ -10,7 +10,6 @@ import numpy as np
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
-from sparsebandits.policies.ids import InformationDirected
 from sparsebandits.posteriors import particles
 from sparsebandits.posteriors.moves import Moves
 from sparsebandits.tables import Table
@@ -24,7 +23,7 @@ def history(dimension: int, sparsity: int, seed: int) -> tuple[FloatArray, Float
     instance = sb.environments.GaussianActions(dimension, sparsity, noise_variance=NOISE).sample(seed)
     prior = sb.SpikeSlab(sparsity / dimension, 1 / sparsity)
     posterior, truth = sb.Particles(prior, dimension, NOISE, 2000, seed), sb.Enumeration(prior, dimension, NOISE)
-    policy = sb.Policy(instance.actions, InformationDirected(posterior, 2.0, "deterministic", "variance"), {}, seed)
+    policy = sb.Policy(instance.actions, posterior, sb.rules.InformationDirected(), seed)
     rng, x, y, exact = np.random.default_rng(seed), [], [], []
     for t in range(1, ROUNDS + 1):
         decision = policy.ask()

@@ -18,13 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 
 import sparsebandits as sb
-from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments.simulate import PolicyMaker
 from sparsebandits.files import write_atomically
-from sparsebandits.policies import ActionSet, Choice, Reasons
 from sparsebandits.results.intervals import mean_interval
 from sparsebandits.tables import Table
 
@@ -38,28 +35,8 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class Uniform:
-    """Any row, with equal chance."""
-
-    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
-        """Draw a row."""
-        values = np.zeros(len(actions))
-        action = int(rng.integers(len(actions)))
-        return Choice(action, 1.0 / len(actions), Reasons.top(action, values, {}, np.zeros(actions.dimension)))
-
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
-        """Learn nothing."""
-
-    def state(self) -> dict[str, Any]:
-        """Return nothing."""
-        return {}
-
-    def restore(self, state: Any) -> None:
-        """Continue."""
-
-
 def random_play(problem: sb.experiments.Problem) -> sb.Policy:
-    return sb.Policy(problem.actions, Uniform(), {}, problem.seed)
+    return sb.policies.LinearPolicy(problem.actions, sb.rules.Uniform(), seed=problem.seed)
 
 
 UNTUNED: dict[str, PolicyMaker] = {

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from sparsebandits import experiments as experiments
     from sparsebandits import journal as journal
     from sparsebandits import model as model
+    from sparsebandits import policies as policies
     from sparsebandits import posteriors as posteriors
+    from sparsebandits import results as results
     from sparsebandits import rules as rules
     from sparsebandits import theory as theory
     from sparsebandits.advice.advice import Advice as Advice
@@ -37,15 +39,16 @@ if TYPE_CHECKING:
     from sparsebandits.model.priors import LaplaceSpike as LaplaceSpike
     from sparsebandits.model.priors import PointMass as PointMass
     from sparsebandits.model.priors import SpikeSlab as SpikeSlab
+    from sparsebandits.model.rewards import Gaussian as Gaussian
     from sparsebandits.policies import rivals as rivals
     from sparsebandits.policies.decision import Decision as Decision
-    from sparsebandits.policies.ids import LinearIDS as LinearIDS
-    from sparsebandits.policies.linucb import LinUCB as LinUCB
+    from sparsebandits.policies.linear import LinearIDS as LinearIDS
+    from sparsebandits.policies.linear import LinTS as LinTS
+    from sparsebandits.policies.linear import LinUCB as LinUCB
     from sparsebandits.policies.load import load as load
     from sparsebandits.policies.policy import Policy as Policy
     from sparsebandits.policies.sparse import SparseIDS as SparseIDS
     from sparsebandits.policies.sparse import SparseTS as SparseTS
-    from sparsebandits.policies.thompson import LinTS as LinTS
     from sparsebandits.posteriors.conjugate import Conjugate as Conjugate
     from sparsebandits.posteriors.enumeration import Enumeration as Enumeration
     from sparsebandits.posteriors.gibbs import Gibbs as Gibbs
@@ -65,9 +68,10 @@ else:
         ),
         **dict.fromkeys(("DRLasso", "ESTC", "FrequentistIDS", "HypercubeElimination", "LassoBandit"), "rivals"),
         **dict.fromkeys(("LassoGreedy", "OnlineToConfidence", "SALasso", "ThresholdedLasso"), "rivals"),
-        **dict.fromkeys(("InformationPath", "Problem", "Trace", "Tuned", "information_path", "watched"), "experiments"),
+        **dict.fromkeys(("Problem", "Trace", "Tuned", "information_path", "watched"), "experiments"),
         **dict.fromkeys(("DivergenceError", "Draws"), "posteriors"),
         "ConfidenceRadius": "rules",
+        "InformationPath": "theory",
         "DecisionLog": "journal",
         "Evidence": "model",
         "Recommendation": "advice",

@@ -8,7 +8,7 @@ lists its names as ordinary imports under ``if TYPE_CHECKING:``, where editors a
 import ast
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -66,3 +66,21 @@ def _imported(namespace: str, module: str, member: str) -> Any:
         if hasattr(home, member):
             return getattr(home, member)
     return import_module(f"{module}.{member}")
+
+
+def find(name: str, namespaces: Sequence[str]) -> Any:
+    """Return the first public object with this name in any of the namespaces, or None."""
+    for namespace in namespaces:
+        module = import_module(namespace)
+        if name in module.__all__:
+            return getattr(module, name)
+    return None
+
+
+def public(room: str, namespaces: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the public names that are defined in a room, with what they are."""
+    for namespace in namespaces:
+        module = import_module(namespace)
+        for name, (home, _) in _listed(namespace).items():
+            if home.startswith(f"{room}."):
+                yield name, getattr(module, name)

@@ -14,6 +14,15 @@ from sparsebandits.arguments import ArgumentTypeError, check_count, shown
 
 Seed: TypeAlias = int | SeedSequence | None
 
+INSTANCE_STREAM, NOISE_STREAM, POLICY_STREAM = 0, 1, 2
+"""Below the seed of a trial: what the instance, the noise and the policy are made from."""
+
+COIN_STREAM, ENGINE_STREAM, OBSERVER_STREAM = 0, 1, 3
+"""Below the seed of a policy: the rule's coin flips, the posterior's draws, and those of an observer."""
+
+TUNING_STREAM = 0x74756E65
+"""Below the seed of an experiment: the root of the trials that parameters are tuned on."""
+
 
 def child(seed: Seed, *key: int) -> SeedSequence:
     """Return the seed at ``key`` below ``seed``, without changing ``seed``."""

@@ -12,13 +12,14 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from sparsebandits.arguments import FloatArray, check_choice
-from sparsebandits.model.priors import BetaInclusion, InverseGammaNoise, Noise, PointMass, Spike, SpikeSlab
+from sparsebandits.model.priors import BetaInclusion, InverseGammaNoise, PointMass, Spike, SpikeSlab
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.gibbs import Gibbs
 from sparsebandits.posteriors.particles import Particles
-from sparsebandits.tables import Table
+from sparsebandits.posteriors.summary import Summary
 
 ENGINES: dict[str, Any] = {"particles": Particles, "gibbs": Gibbs}
+PROBABILITIES = ("P(included)", "P(positive)")
 
 
 class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,8 +56,8 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = SpikeSlabRegressor(random_state=0).fit(X, y)
     >>> (model.inclusion_ > 0.5).nonzero()[0], model.coef_[:2].round(0)
     (array([0, 1]), array([3., 2.]))
-    >>> [row[0] for row in model.summary().rows[:2]]
-    ['0', '1']
+    >>> model.summary().names[:2]
+    ('0', '1')
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         inclusion: "float | FloatArray | BetaInclusion | None" = None,
         slab_variance: float = 1.0,
         spike: Spike | None = None,
-        noise_variance: Noise | None = None,
+        noise_variance: float | InverseGammaNoise | None = None,
         engine: str = "particles",
         n_draws: int = 2000,
         random_state: Any = None,
@@ -103,21 +104,22 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         variance = (predictions - (predictions @ draws.weights)[:, np.newaxis]) ** 2 @ draws.weights
         return mean, self._target_scale * np.sqrt(variance + self.posterior_.noise_variance)
 
-    def summary(self) -> Table:
+    def summary(self) -> Summary:
         """Return a row a feature, in the units of the data, those first that are most likely to matter.
 
         The columns are those of the engines: mean and standard deviation of the coefficient, its 95% interval,
         P(included) and P(positive). Print the table, or take ``.to_pandas()``.
         """
         check_is_fitted(self)
-        table: Table = self.posterior_.summary(list(getattr(self, "feature_names_in_", ())) or None)
-        units = (self._target_scale / self._scale).tolist()
-        rows: list[tuple[Any, ...]] = []
-        for (name, *numbers), unit, varies in zip(table.rows, units, self._varies, strict=True):
-            *coefficient, included, positive = numbers if varies else [0.0] * len(numbers)
-            rows.append((name, *(unit * number for number in coefficient), included, positive))
-        rows.sort(key=lambda row: (-row[-2], -abs(row[1])))
-        return Table(table.columns, rows)
+        found = self.posterior_.summary(list(getattr(self, "feature_names_in_", ())) or None)
+        unit, varies = self._target_scale / self._scale, self._varies
+        columns = {
+            name: np.where(varies, values if name in PROBABILITIES else unit * values, 0.0)
+            for name, values in found.columns.items()
+        }
+        order = np.lexsort((-np.abs(columns["mean"]), -columns["P(included)"]))
+        names = tuple(found.names[row] for row in order.tolist())
+        return Summary(found.of, names, {name: values[order] for name, values in columns.items()})
 
     def health(self) -> str:
         """Say how far the numbers can be trusted, as the engine sees it."""

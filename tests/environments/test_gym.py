@@ -13,8 +13,7 @@ from gymnasium.utils.env_checker import check_env
 import sparsebandits as sb
 from sparsebandits.environments import Environment
 from sparsebandits.environments.gym import ID, BanditEnv
-from sparsebandits.environments.instance import INSTANCE_STREAM, POLICY_STREAM
-from sparsebandits.randomness import child
+from sparsebandits.randomness import INSTANCE_STREAM, POLICY_STREAM, child
 from tests.statistical import assert_means_agree
 
 FIXED = sb.environments.GaussianActions(dimension=4, sparsity=2, n_actions=12)

@@ -6,8 +6,7 @@ import pytest
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments import PolicyMaker
-from sparsebandits.experiments.simulate import NOISE_STREAM, POLICY_STREAM
-from sparsebandits.randomness import IndexedNormals, child
+from sparsebandits.randomness import NOISE_STREAM, POLICY_STREAM, IndexedNormals, child
 from sparsebandits.results.intervals import mean_interval
 
 environment = sb.environments.GaussianActions(dimension=6, sparsity=2, n_actions=15)
@@ -45,9 +44,9 @@ def test_same_seed_same_bytes_other_seed_others() -> None:
 
 def test_a_maker_passes_what_may_be_known_and_settings_win() -> None:
     problem = sb.experiments.Problem(np.eye(3), 0.7, 10, np.random.SeedSequence(0))
-    assert sb.maker(sb.LinTS)(problem).arguments["noise_variance"] == 0.7
+    assert sb.maker(sb.LinTS)(problem).posterior.noise_variance == 0.7
     told = sb.maker(sb.LinUCB, noise_variance=2.0, width=0.5)(problem)
-    assert (told.arguments["noise_variance"], told.arguments["width"]) == (2.0, 0.5)
+    assert (told.posterior.noise_variance, told.rule) == (2.0, sb.rules.Optimism(0.5))
 
 
 def test_a_policy_is_not_shown_the_truth() -> None:
@@ -173,5 +172,5 @@ def test_policies_and_instances_that_do_not_fit_are_refused() -> None:
 
 def test_a_maker_passes_the_horizon_where_it_is_wanted() -> None:
     problem = sb.experiments.Problem(3, 0.7, 10, np.random.SeedSequence(0))
-    assert sb.maker(sb.rivals.HypercubeElimination)(problem).arguments["horizon"] == 10
-    assert sb.maker(sb.rivals.HypercubeElimination, horizon=99)(problem).arguments["horizon"] == 99
+    assert sb.maker(sb.rivals.HypercubeElimination)(problem).posterior.horizon == 10
+    assert sb.maker(sb.rivals.HypercubeElimination, horizon=99)(problem).posterior.horizon == 99

@@ -89,6 +89,6 @@ def test_candidates_may_be_an_array_and_a_policy_class_is_no_function_of_them() 
 
 def test_makers_pass_the_horizon_only_to_those_who_ask() -> None:
     problem = sb.experiments.Problem(np.eye(3), 0.7, 10, np.random.SeedSequence(0))
-    assert sb.maker(sb.rivals.ESTC, sparsity=1)(problem).arguments["horizon"] == 10
-    assert sb.maker(sb.rivals.ESTC, sparsity=1, horizon=99)(problem).arguments["horizon"] == 99
-    assert "horizon" not in sb.maker(sb.LinUCB)(problem).arguments
+    assert sb.maker(sb.rivals.ESTC, sparsity=1)(problem).posterior.exploration == 4
+    assert sb.maker(sb.rivals.ESTC, sparsity=1, horizon=99)(problem).posterior.exploration == 17
+    sb.maker(sb.LinUCB)(problem)  # takes none

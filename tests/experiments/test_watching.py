@@ -7,13 +7,13 @@ import pytest
 from numpy.random import SeedSequence
 
 import sparsebandits as sb
-from sparsebandits.experiments.simulate import INSTANCE_STREAM, PolicyMaker
-from sparsebandits.experiments.watching import CHOICES, own_distribution
-from sparsebandits.policies.thompson import Thompson
-from sparsebandits.randomness import child
+from sparsebandits.experiments.simulate import PolicyMaker
+from sparsebandits.experiments.watching import own_distribution
+from sparsebandits.randomness import INSTANCE_STREAM, child
 from sparsebandits.rules.information import information
 from sparsebandits.rules.mutual_information import mutual_information
 from sparsebandits.rules.ratio import minimise_over_distributions
+from sparsebandits.theory.information_path import CHOICES
 from tests.statistical import assert_means_agree
 from tests.theory.atoms import FinitePrior
 
@@ -24,7 +24,7 @@ FINITE = FinitePrior(dimension=3, sparsity=2, n_actions=6, n_atoms=25, noise_var
 
 
 def thompson(problem: sb.experiments.Problem) -> sb.Policy:
-    return sb.Policy(problem.actions, Thompson(FINITE.observer(problem), 1.0), {}, problem.seed)
+    return sb.Policy(problem.actions, FINITE.observer(problem), sb.rules.Thompson(), problem.seed)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_thompson_sampling_on_a_posterior_in_closed_form() -> None:
     for reward in (0.5, -0.3, 1.0, 0.8):
         policy.tell(policy.ask(), reward)
     rng = np.random.default_rng(1)
-    found = own_distribution(policy.rule, policy.rule.choose(policy.actions, rng), actions, rng)
+    found = own_distribution(policy, policy.ask(), actions, rng)
     assert found is not None
     covariance = 4.0 * np.linalg.inv(policy.posterior.precision())
     theta = rng.multivariate_normal(policy.posterior.mean(), covariance, 90_000)
@@ -118,7 +118,7 @@ def test_actions_that_do_not_span_have_no_mixture(tmp_path: Path) -> None:
     path = sb.experiments.information_path(sb.LinUCB, instance, 4, every=2, n_draws=100, sparsity=1)
     assert np.isnan(path.ratio("mixture", 3)).all()
     assert np.isinf(path.bounds()[1]).all()
-    path.plot(tmp_path / "path.png", "two of three")
+    sb.plots.information_path(path, tmp_path / "path.png", "two of three")
     assert (tmp_path / "path.png").stat().st_size > 10_000
 
 

@@ -91,29 +91,29 @@ def test_a_reward_that_does_not_come_loses_nothing(failing: Any, error: type[Bas
 
 
 class Pressed:
-    """A rule during whose work Ctrl-C is pressed ``times`` times, in its sixth call of ``method``."""
+    """A posterior during whose work Ctrl-C is pressed ``times`` times, in its sixth call of ``method``."""
 
-    def __init__(self, rule: Any, method: str, times: int) -> None:
-        self.rule, self.method, self.times, self.calls = rule, method, times, 0
+    def __init__(self, posterior: Any, method: str, times: int) -> None:
+        self.posterior, self.method, self.times, self.calls = posterior, method, times, 0
 
     def __getattr__(self, name: str) -> Any:
         if name != self.method:
-            return getattr(self.rule, name)
+            return getattr(self.posterior, name)
 
         def pressed(*arguments: Any) -> Any:
             self.calls += 1
             for _ in range(self.times if self.calls == 6 else 0):
                 signal.raise_signal(signal.SIGINT)
-            return getattr(self.rule, name)(*arguments)
+            return getattr(self.posterior, name)(*arguments)
 
         return pressed
 
 
-@pytest.mark.parametrize(("method", "told", "pending"), [("learn", 6, 0), ("choose", 5, 1)])
+@pytest.mark.parametrize(("method", "told", "pending"), [("absorb", 6, 0), ("draws", 5, 1)])
 def test_ctrl_c_waits_until_the_policy_has_learnt_or_decided(method: str, told: int, pending: int) -> None:
     """Fails on the planted loop without a handler: what was measured is then neither learnt nor logged."""
     policy, log, before = sb.LinTS(ACTIONS, seed=1), sb.journal.DecisionLog(ACTIONS), signal.getsignal(signal.SIGINT)
-    policy.rule = Pressed(policy.rule, method, times=1)
+    policy.posterior = Pressed(policy.posterior, method, times=1)
     with pytest.raises(KeyboardInterrupt):
         sb.play(policy, measure, rounds=15, log=log)
     assert (len(log), len(policy.pending)) == (told, pending)
@@ -127,7 +127,7 @@ def test_ctrl_c_waits_until_the_policy_has_learnt_or_decided(method: str, told: 
 
 def test_the_second_ctrl_c_does_not_wait() -> None:
     policy, log = sb.LinTS(ACTIONS, seed=1), sb.journal.DecisionLog(ACTIONS)
-    policy.rule = Pressed(policy.rule, "learn", times=2)
+    policy.posterior = Pressed(policy.posterior, "absorb", times=2)
     with pytest.raises(KeyboardInterrupt):
         sb.play(policy, measure, rounds=15, log=log)
     assert (len(log), len(policy.pending)) == (5, 1)

@@ -8,7 +8,7 @@ from scipy import stats
 
 import sparsebandits as sb
 from sparsebandits.files import pack
-from sparsebandits.model.priors import check_noise
+from sparsebandits.model.rewards import rewards_of
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import KIND, VERSION
 from sparsebandits.randomness import child
@@ -24,7 +24,7 @@ def sparse(policy: Maker, slab: sb.SpikeSlab | None, **settings: Any) -> Maker:
 
     def make(actions: Any, prior: Any = None, **given: Any) -> sb.Policy:
         if "noise_variance" in settings and "noise_variance" in given:
-            check_noise(given["noise_variance"])  # which is not used, but may be wrong
+            rewards_of(None, given["noise_variance"])  # which is not used, but may be wrong
         if prior is None or (
             isinstance(prior, sb.GaussianPrior) and np.size(prior.variance) in (1, np.shape(actions)[-1])
         ):

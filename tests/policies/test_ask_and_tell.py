@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import sparsebandits as sb
+from sparsebandits.posteriors.engine import Engine
 from tests.policies.table import ALL, CANNOT_LEARN_A_FIXED_SET, POLICIES, Maker, fingerprint, play, some_actions
 
 every_policy = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
@@ -71,13 +72,13 @@ def test_rewards_late_out_of_order_and_in_batches_lead_to_the_same_knowledge(mak
     y = rewards.copy()
     y[7] = np.float32(rewards[7])
     if isinstance(policy, sb.rivals.HypercubeElimination):
-        np.testing.assert_array_equal(policy.exploration.rounds, np.full(3, 9))
-        np.testing.assert_allclose(policy.exploration.totals, x.T @ y, atol=1e-12)
+        np.testing.assert_array_equal(policy.posterior.rounds, np.full(3, 9))
+        np.testing.assert_allclose(policy.posterior.totals, x.T @ y, atol=1e-12)
     if isinstance(policy, sb.rivals.ESTC):  # keeps the rewards themselves
-        rows = np.column_stack((policy.rule.features, policy.rule.rewards))  # type: ignore[attr-defined]
+        rows = np.column_stack((policy.posterior.features, policy.posterior.rewards))
         np.testing.assert_array_equal(np.unique(rows, axis=0), np.unique(np.column_stack((x, y)), axis=0))
-    posterior = getattr(policy.rule, "posterior", None)
-    if posterior is None:  # the Lasso policies, which keep their data, are in test_lasso_policies.py
+    posterior = getattr(policy.posterior, "forecaster", policy.posterior)
+    if not isinstance(posterior, Engine):  # the Lasso policies, which keep their data, are in test_lasso_policies.py
         return
     np.testing.assert_allclose(posterior.evidence.gram, x.T @ x, atol=1e-12)
     np.testing.assert_allclose(posterior.evidence.moment, x.T @ y, atol=1e-12)

@@ -170,7 +170,7 @@ def test_foreign_files(tmp_path: Path) -> None:
     del state["rule"]
     path.write_bytes(pack(KIND, VERSION, state))
     refused("is not a whole policy of this release")
-    path.write_bytes(pack(KIND, VERSION, {**policy.state(), "arguments": {"prior": {"part": "os.system"}}}))
+    path.write_bytes(pack(KIND, VERSION, {**policy.state(), "rule": {"part": "os.system", "fields": {}}}))
     refused("is not a whole policy of this release")
 
 
@@ -218,7 +218,7 @@ def test_a_snapshot_in_memory_does_not_change(tmp_path: Path) -> None:
         state = policy.state()
         play(policy, 5)
         assert pack(KIND, VERSION, state) == before
-    with pytest.raises(TypeError, match="own: expected policy classes"):
+    with pytest.raises(TypeError, match="own: expected classes of rules, engines or policies"):
         sb.load(tmp_path / "x", 3)  # type: ignore[arg-type]
 
 

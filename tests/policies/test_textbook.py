@@ -8,8 +8,7 @@ from scipy import stats
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
-from sparsebandits.policies.policy import POLICY_STREAM
-from sparsebandits.randomness import stream
+from sparsebandits.randomness import COIN_STREAM, stream
 from tests.policies.table import some_actions
 from tests.rules.test_information import brute_force, by_quadrature
 
@@ -44,14 +43,14 @@ def rewards(seed: int, rounds: int) -> list[float]:
 def test_lin_ts() -> None:
     actions = some_actions(12, 4)
     policy = sb.LinTS(actions, sb.GaussianPrior(PRIOR), NOISE, seed=3)
-    rng = stream(3, POLICY_STREAM)
+    rng = stream(3, COIN_STREAM)
     textbook = Textbook(4)
     for reward in rewards(0, 200):
         mean, covariance = textbook.posterior()
         # Any square root of the covariance gives a right sampler; the rotation between the policy's and Cholesky's
         # has to be orthogonal, and then the same normals lead to the same draw.
         cholesky: FloatArray = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
-        root: FloatArray = policy.rule.posterior._root  # type: ignore[attr-defined]
+        root: FloatArray = policy.posterior._root
         rotation = np.linalg.solve(cholesky, root)
         np.testing.assert_allclose(rotation @ rotation.T, np.eye(4), atol=1e-9)
         theta = mean + cholesky @ rotation @ rng.standard_normal(4)
@@ -64,7 +63,7 @@ def test_lin_ts_inflated() -> None:
     """A variance of 2.5 times the posterior's changes both what is played and the probability that is logged."""
     actions = some_actions(12, 4)
     policy = settled(sb.LinTS(actions, sb.GaussianPrior(PRIOR), NOISE, inflation=2.5, probability_draws=5000, seed=0))
-    posterior = policy.rule.posterior  # type: ignore[attr-defined]
+    posterior = policy.posterior
     wide = posterior.sample(np.random.default_rng(1), 400_000)
     wide = posterior.mean() + np.sqrt(2.5) * (wide - posterior.mean())
     probability = np.bincount((wide @ actions.T).argmax(axis=1), minlength=12) / len(wide)
@@ -190,7 +189,7 @@ def test_linear_ids(selection: str, exponent: float) -> None:
     textbook = Textbook(3)
     mixtures = 0
     for reward in rewards(2, 60):
-        draws = policy.rule.posterior.draws()  # type: ignore[attr-defined]
+        draws = policy.posterior.draws()
         regret, gain, _, _ = brute_force(draws, actions)
         decision = policy.ask()
         if selection == "deterministic":
@@ -237,7 +236,7 @@ def chi_square(counts: Any, probability: FloatArray) -> float:
 def test_lin_ts_plays_as_often_as_it_should() -> None:
     actions = some_actions(12, 4)
     policy = settled(sb.LinTS(actions, sb.GaussianPrior(PRIOR), NOISE, probability_draws=5000, seed=0))
-    posterior = policy.rule.posterior  # type: ignore[attr-defined]
+    posterior = policy.posterior
     theta = posterior.sample(np.random.default_rng(1), 1_000_000)
     probability = np.bincount((theta @ actions.T).argmax(axis=1), minlength=12) / len(theta)
     decisions = [policy.ask() for _ in range(ASKED)]

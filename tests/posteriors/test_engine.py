@@ -101,9 +101,9 @@ def test_health_in_words() -> None:
         posterior = ENGINES[name]()
         posterior.update(x, y)
         posterior.draws()
-        assert expected in posterior.health()
+        assert expected in str(posterior.health())
     fresh = sb.Particles(SPARSE, 6, seed=0)
-    assert "not moved yet" in fresh.health()
+    assert "not moved yet" in str(fresh.health())
 
 
 def test_effective_draws_of_an_autoregression() -> None:

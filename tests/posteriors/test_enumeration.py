@@ -227,4 +227,4 @@ def test_health_does_not_call_exact_what_is_not_certified() -> None:
     rng = np.random.default_rng(0)
     x = rng.standard_normal((60, 12))
     posterior.update(x, x[:, :4].sum(axis=1))
-    assert posterior.health().startswith("NOT certified")
+    assert str(posterior.health()).startswith("NOT certified")

@@ -14,7 +14,7 @@ from scipy import stats
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
-from sparsebandits.model.priors import Noise
+from sparsebandits.model.rewards import Gaussian
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
 from tests.statistical import FAMILY_WISE
 
@@ -26,7 +26,7 @@ SLAB = sb.InverseGammaSlab(4.0, 3.0)
 SLAB_OF_NOISE = sb.InverseGammaSlab(4.0, 3.0, of_noise=True, relative=(0.5, 1.0, 3.0))
 NOISE = sb.InverseGammaNoise(5.0, 4.0)
 
-PRIORS: dict[str, tuple[sb.SpikeSlab, Noise]] = {
+PRIORS: dict[str, tuple[sb.SpikeSlab, float | sb.InverseGammaNoise]] = {
     "point mass": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3), 0.5),
     "point mass, all learnt": (sb.SpikeSlab(BETA, SLAB), NOISE),
     "point mass, slab of noise": (sb.SpikeSlab(BETA, SLAB_OF_NOISE, 0.2), NOISE),
@@ -39,11 +39,11 @@ SERVED = {"models": "point mass", "coordinates": "", "block": "spike"}
 CASES = [(move, prior) for move, served in SERVED.items() for prior in PRIORS if served in prior]
 
 
-def variance_of(members: Ensemble, noise: Noise) -> float:
+def variance_of(members: Ensemble, noise: float | sb.InverseGammaNoise) -> float:
     return float(noise if isinstance(noise, float) else members.noise_variances[0])  # type: ignore[index]
 
 
-def described(members: Ensemble, y: FloatArray, noise: Noise) -> FloatArray:
+def described(members: Ensemble, y: FloatArray, noise: float | sb.InverseGammaNoise) -> FloatArray:
     """What is compared, shape ``(·,)``, of one member."""
     theta, gamma = members.theta[0], members.included[0]
     variance = variance_of(members, noise)
@@ -59,7 +59,7 @@ def z_score(
 ) -> float:
     """Return the largest paired z-score, less the one that chance allows: positive is a failure."""
     law, noise = PRIORS[prior]
-    moves, rng = Moves(law, D, noise), np.random.default_rng(seed)
+    moves, rng = Moves(law, D, Gaussian(noise)), np.random.default_rng(seed)
     differences = []
     for _ in range(replicates):
         members = moves.from_prior(rng, 1)

@@ -9,7 +9,7 @@ import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import langevin
 from sparsebandits.posteriors.kernels.inline_random import normal, random_state
-from sparsebandits.posteriors.langevin import decaying_step
+from sparsebandits.posteriors.langevin import PowerDecay
 from tests.statistical import assert_means_agree
 
 
@@ -159,7 +159,7 @@ def test_a_restored_engine_continues_bit_for_bit() -> None:
 
 def test_schedules_and_priors_that_do_not_serve() -> None:
     laplace = sb.SpikeSlab(0.1, 1.0, spike=sb.LaplaceSpike(0.1))
-    assert decaying_step(1) == 1.0
+    assert PowerDecay()(1) == 1.0
     for prior in (sb.SpikeSlab(0.1, 1.0), sb.SpikeSlab(sb.BetaInclusion(), 1.0, spike=sb.LaplaceSpike(0.1))):
         with pytest.raises(TypeError, match=r"prior: expected .* for Langevin"):
             sb.Langevin(prior, 3)

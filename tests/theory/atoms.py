@@ -9,23 +9,27 @@ from scipy.special import softmax
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray, frozen
-from sparsebandits.policies.ids import InformationDirected
-from sparsebandits.posteriors.engine import Engine
 from sparsebandits.randomness import Seed, stream
 
 
-class Atoms(Engine):
+class Atoms:
     """The posterior of θ that is one of the rows of ``theta``, all equally likely at first."""
+
+    picks_from_draws = True
+    feature_names: tuple[str, ...] | None = None
 
     def __init__(self, theta: FloatArray, noise_variance: float) -> None:
         self.theta, self.dimension, self.noise_variance = frozen(theta.copy()), theta.shape[1], noise_variance
         self.logs = np.zeros(len(theta))
 
-    def absorb(self, x: FloatArray, y: FloatArray) -> None:
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         self.logs = self.logs - np.square(y - self.theta @ x.T).sum(axis=1) / (2 * self.noise_variance)
 
     def draws(self) -> sb.posteriors.Draws:
         return sb.posteriors.Draws.trusted(self.theta, softmax(self.logs))
+
+    def mean(self) -> FloatArray:
+        return self.draws().mean()
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         return self.theta[rng.choice(len(self.theta), size=size, p=softmax(self.logs))]
@@ -65,7 +69,7 @@ class FinitePrior:
         self, selection: str = "randomised", gain: str = "mutual-information"
     ) -> Callable[[sb.experiments.Problem], sb.Policy]:
         def make(problem: sb.experiments.Problem) -> sb.Policy:
-            rule = InformationDirected(self.observer(problem), 2.0, selection, gain)
-            return sb.Policy(problem.actions, rule, {}, problem.seed)
+            rule = sb.rules.InformationDirected(2.0, selection, gain)
+            return sb.Policy(problem.actions, self.observer(problem), rule, problem.seed)
 
         return make

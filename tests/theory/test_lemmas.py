@@ -30,7 +30,7 @@ SETTING = FinitePrior(dimension=4, sparsity=2, n_actions=6, n_atoms=30, noise_va
 
 
 @cache
-def runs() -> sb.experiments.InformationPath:
+def runs() -> sb.theory.InformationPath:
     """Randomised IDS on the exact mutual information, all actions measured in each round."""
     return sb.experiments.information_path(
         SETTING.ids(), SETTING, HORIZON, SETTING.observer, every=1, trials=TRIALS, seed=1
@@ -38,7 +38,7 @@ def runs() -> sb.experiments.InformationPath:
 
 
 @cache
-def many_runs() -> sb.experiments.InformationPath:
+def many_runs() -> sb.theory.InformationPath:
     """IDS on the variance-based gain in more trials; measured is what is played alone, but for two rounds."""
     make = SETTING.ids(gain="variance")
     return sb.experiments.information_path(

@@ -28,13 +28,13 @@ from sparsebandits.advice.history import History, read_history
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice, check_count, check_positive, frozen
 from sparsebandits.files import append_durably
 from sparsebandits.model.features import contrasts
-from sparsebandits.model.priors import GaussianPrior, InverseGammaNoise
+from sparsebandits.model.priors import GaussianPrior, InverseGammaNoise, default_prior
+from sparsebandits.model.rewards import UNKNOWN_NOISE
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Decision, Explanation
-from sparsebandits.policies.ids import LinearIDS
-from sparsebandits.policies.linucb import LinUCB
+from sparsebandits.policies.linear import LinearIDS, LinTS, LinUCB
 from sparsebandits.policies.policy import Policy
-from sparsebandits.policies.thompson import LinTS
+from sparsebandits.posteriors.summary import Summary
 from sparsebandits.tables import Cell, Table, formatted
 
 POLICIES = {
@@ -231,10 +231,10 @@ def decide(
         kinds = "untried actions" if untried else "actions"
         raise ArgumentValueError("batch", f"at most {left.sum()}, the number of {kinds}", f"{count}")
     made = _policy(kind, past, noise_variance, check_count("n_draws", n_draws, least=10), number)
-    posterior: Any = made.posterior  # type: ignore[attr-defined]
-    made.rule.learn(*_contrasts(past.features[past.tried], past.rewards))
+    posterior = made.posterior
+    posterior.absorb(*_contrasts(past.features[past.tried], past.rewards))
     known, features = posterior.draws(), _by_weight(posterior.summary(), past)
-    noise, health = float(posterior.noise_variance), str(posterior.health())
+    noise, health = float(posterior.noise_variance), posterior.health()
     recommendations = tuple(
         Recommendation(row, past.names[row], int((past.tried == row).sum()), *_expected(past, row, known, noise), one)
         for row, one in _chosen(made, kind, past, left, count)
@@ -249,7 +249,7 @@ def decide(
         "n_draws": n_draws,
         "seed": number,
     }
-    doubt = (f"the sampling is {health}",) if "DOUBTFUL" in health else ()
+    doubt = () if health.good else (f"the sampling is {health}",)
     return Advice(recommendations, features, (*past.notes, *doubt), about)
 
 
@@ -265,9 +265,9 @@ def _policy(kind: str, past: History, noise_variance: float | None, n_draws: int
     around = past.features - past.features.mean(axis=0)
     square, dimension = past.scale() ** 2, around.shape[1]
     if kind.startswith("sparse"):
-        from sparsebandits.policies.sparse import DEFAULT_NOISE, SparseIDS, SparseTS, default_prior
+        from sparsebandits.policies.sparse import SparseIDS, SparseTS
 
-        learnt = InverseGammaNoise(DEFAULT_NOISE.shape, DEFAULT_NOISE.scale * square)
+        learnt = InverseGammaNoise(UNKNOWN_NOISE.shape, UNKNOWN_NOISE.scale * square)
         sparse = SparseIDS if kind == "sparse-ids" else SparseTS
         noise = learnt if noise_variance is None else noise_variance
         return sparse(actions, default_prior(around), noise, n_draws=n_draws, seed=seed)
@@ -299,11 +299,11 @@ def _chosen(policy: Policy, kind: str, past: History, left: Any, count: int) -> 
 
 def _believed(policy: Policy, past: History, row: int) -> History:
     """Let the policy learn as if action ``row`` had given its expected reward; return the history with it."""
-    coefficients = policy.posterior.mean()  # type: ignore[attr-defined]
+    coefficients = policy.posterior.mean()
     reward = past.level() + float((past.features[row] - past.centre()) @ coefficients)
     tried, rewards = np.append(past.tried, row), np.append(past.rewards, reward)
     x, y = _contrasts(past.features[tried], rewards)
-    policy.rule.learn(x[-1:], y[-1:])
+    policy.posterior.absorb(x[-1:], y[-1:])
     return replace(past, tried=tried, rewards=rewards)
 
 
@@ -317,11 +317,11 @@ def _expected(past: History, row: int, draws: Any, noise: float) -> tuple[float 
     return past.level() + mean, float(np.sqrt(variance))
 
 
-def _by_weight(summary: Table, past: History) -> Table:
+def _by_weight(summary: Summary, past: History) -> Table:
     """Return P(included) first, and the features first that are likely to matter, among equals the strongest."""
     spread = dict(zip(past.feature_names, past.features.std(axis=0).tolist(), strict=True))
     rows: list[tuple[Any, ...]] = [
-        (name, included, *moments, positive) for name, *moments, included, positive in summary.rows
+        (name, included, *moments, positive) for name, *moments, included, positive in summary.table().rows
     ]
     rows.sort(key=lambda row: (-round(row[1], 9), -abs(row[2]) * spread[row[0]]))
     return Table(("feature", "P(included)", "mean", "sd", "2.5%", "97.5%", "P(positive)"), rows)

@@ -14,8 +14,8 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 
 from sparsebandits.arguments import LARGEST, ArgumentTypeError, ArgumentValueError, FloatArray, check_count, shown
-from sparsebandits.environments.instance import INSTANCE_STREAM, NOISE_STREAM, Environment, Instance
-from sparsebandits.randomness import IndexedNormals, child
+from sparsebandits.environments.instance import Environment, Instance
+from sparsebandits.randomness import INSTANCE_STREAM, NOISE_STREAM, IndexedNormals, child
 
 try:
     import gymnasium

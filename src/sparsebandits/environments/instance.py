@@ -14,9 +14,6 @@ import numpy as np
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix, check_positive, check_vector, frozen
 from sparsebandits.randomness import Seed
 
-INSTANCE_STREAM, NOISE_STREAM, POLICY_STREAM = 0, 1, 2
-"""Below the seed of a trial: what the instance, the noise and the policy are made from."""
-
 
 class Outcome(NamedTuple):
     """What a decision was worth."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from sparsebandits.experiments.simulate import simulate as simulate
     from sparsebandits.experiments.tuning import Tuned as Tuned
     from sparsebandits.experiments.tuning import tune as tune
-    from sparsebandits.experiments.watching import InformationPath as InformationPath
     from sparsebandits.experiments.watching import information_path as information_path
     from sparsebandits.experiments.watching import watched as watched
 else:

@@ -14,7 +14,7 @@ from sparsebandits.experiments.provenance import now, sources_digest, surroundin
 from sparsebandits.experiments.simulate import PolicyMaker, check_maker
 from sparsebandits.experiments.store import Store, provenance
 from sparsebandits.experiments.trial import Trial, gathered, play, recorded_rounds
-from sparsebandits.policies import Policy
+from sparsebandits.policies.policy import Policy
 from sparsebandits.results.result import Result
 
 Progress: TypeAlias = Callable[[int, int], None]

@@ -16,6 +16,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from sparsebandits import lazy
 from sparsebandits.arguments import ArgumentError, check_count, shown
 from sparsebandits.environments import ChangingActions, Environment, GaussianActions, HardInstance, Hypercube
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
@@ -24,8 +25,8 @@ from sparsebandits.experiments.store import folder_name
 from sparsebandits.experiments.toml_lines import KeyPath, key_lines, nearest_line
 from sparsebandits.experiments.tuning import Tuned, tune
 from sparsebandits.model.priors import SpikeSlab
-from sparsebandits.policies import Policy
-from sparsebandits.policies.load import PARTS, POLICIES
+from sparsebandits.policies.codec import NAMESPACES
+from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import child
 from sparsebandits.results.result import Result
 
@@ -36,8 +37,16 @@ TUNING_KEYS = ("tune", "trials", "horizon")
 TUNING_TRIALS = 20
 
 ENVIRONMENTS: Makers = {kind.__name__: kind for kind in (GaussianActions, HardInstance, Hypercube, ChangingActions)}
-POLICY_KINDS: Makers = {kind.__name__: kind for kind in POLICIES}
-PART_KINDS: Makers = {**{kind.__name__: kind for kind in PARTS}, "SpikeSlab.from_paper": SpikeSlab.from_paper}
+POLICY_KINDS: Makers = {
+    name: kind
+    for name, kind in lazy.public("sparsebandits.policies", NAMESPACES)
+    if isinstance(kind, type) and issubclass(kind, Policy)
+}
+PART_KINDS: Makers = {
+    **dict(lazy.public("sparsebandits.model", NAMESPACES)),
+    **dict(lazy.public("sparsebandits.rules", NAMESPACES)),
+    "SpikeSlab.from_paper": SpikeSlab.from_paper,
+}
 GIVEN = ("actions", "seed")
 """Arguments of a policy that the trial gives it."""
 

@@ -12,11 +12,8 @@ from numpy.random import SeedSequence
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, check_count, shown
 from sparsebandits.environments import World
-from sparsebandits.environments.instance import INSTANCE_STREAM as INSTANCE_STREAM
-from sparsebandits.environments.instance import NOISE_STREAM as NOISE_STREAM
-from sparsebandits.environments.instance import POLICY_STREAM as POLICY_STREAM
-from sparsebandits.policies import Policy
-from sparsebandits.randomness import IndexedNormals, Seed, child
+from sparsebandits.policies.policy import Policy
+from sparsebandits.randomness import NOISE_STREAM, POLICY_STREAM, IndexedNormals, Seed, child
 
 
 @dataclass(frozen=True)

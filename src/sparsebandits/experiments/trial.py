@@ -13,9 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.environments import Environment, World
-from sparsebandits.experiments.simulate import INSTANCE_STREAM, PolicyMaker, simulate
-from sparsebandits.policies import Policy
-from sparsebandits.randomness import child
+from sparsebandits.experiments.simulate import PolicyMaker, simulate
+from sparsebandits.policies.policy import Policy
+from sparsebandits.randomness import INSTANCE_STREAM, child
 from sparsebandits.results.result import Result
 
 _ALONE = threading.Lock()

@@ -19,11 +19,10 @@ from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check
 from sparsebandits.environments import Environment
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.simulate import PolicyMaker, check_maker
-from sparsebandits.policies import Policy
+from sparsebandits.policies.policy import Policy
+from sparsebandits.randomness import TUNING_STREAM
 from sparsebandits.results.intervals import mean_interval
 from sparsebandits.tables import Table
-
-TUNING_STREAM = 0x74756E65
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,10 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.files import pack, unpack, write_atomically
-from sparsebandits.policies import ActionSet, Decision, Policy
-from sparsebandits.policies.decision import NO_ROW
+from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.decision import Decision
+from sparsebandits.policies.policy import Policy
+from sparsebandits.rules.choice import NO_ROW
 
 KIND = "sparsebandits.log"
 VERSION = 1

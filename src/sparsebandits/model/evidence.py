@@ -1,7 +1,8 @@
 """Sufficient statistics of linear-Gaussian data: all that any posterior here needs of the past.
 
-For rows x_i and rewards y_i = ⟨x_i, θ⟩ + noise, the likelihood of θ depends on X'X, X'y, y'y and n alone.
-Their shapes never grow, so neither does the cost of a round.
+For rows x_i and rewards y_i = ⟨x_i, θ⟩ + noise of variance σ² / w_i, the likelihood of θ and σ² depends on X'WX, X'Wy,
+y'Wy, n and Σ log w_i alone (W has the weights on its diagonal, 1 by default). Their shapes never grow, so neither does
+the cost of a round.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ BLOCK = 256
 
 
 class Evidence:
-    """Running X'X, X'y, y'y and n.
+    """Running X'WX, X'Wy, y'Wy, n and Σ log w.
 
     Playing one action a hundred thousand times adds the same numbers as often, and their rounding errors all point
     the same way. So sums are kept in two levels: those of a recent block, and the total of all blocks before it.
@@ -32,37 +33,41 @@ class Evidence:
     def __init__(self, dimension: int) -> None:
         self.dimension = check_count("dimension", dimension)
         self.count = 0  # n
+        self.log_weight = 0.0  # Σ log w
         self._total = _Sums(dimension)
         self._recent = _Sums(dimension)
 
     @property
     def gram(self) -> FloatArray:
-        """X'X, shape ``(d, d)``."""
+        """X'WX, shape ``(d, d)``."""
         return self._total.gram + self._recent.gram
 
     @property
     def moment(self) -> FloatArray:
-        """X'y, shape ``(d,)``."""
+        """X'Wy, shape ``(d,)``."""
         return self._total.moment + self._recent.moment
 
     @property
     def square(self) -> float:
-        """Y'y."""
+        """Y'Wy."""
         return self._total.square + self._recent.square
 
     def add(self, x: object, y: object) -> None:
-        """Add one observation ``(d,), scalar`` or a batch ``(n, d), (n,)``."""
+        """Add one observation ``(d,), scalar`` or a batch ``(n, d), (n,)``, of weight one."""
         self.absorb(*check_observations(x, y, self.dimension))
 
-    def absorb(self, x: FloatArray, y: FloatArray) -> None:
-        """Add a batch that has been checked."""
-        recent = self._recent
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+        """Add a batch that has been checked; observations weigh 1 by default."""
+        recent, weighted = self._recent, y
+        if weights is not None:
+            weighted = weights * y
+            self.log_weight += float(np.log(weights).sum())
         if len(y) == 1:  # one rank-one update in place; BLAS wants Fortran order
-            dger(1.0, x[0], x[0], a=recent.gram, overwrite_a=1)
+            dger(1.0 if weights is None else weights[0], x[0], x[0], a=recent.gram, overwrite_a=1)
         else:
-            recent.gram += x.T @ x
-        recent.moment += y @ x
-        recent.square += float(y @ y)
+            recent.gram += (x.T if weights is None else x.T * weights) @ x
+        recent.moment += weighted @ x
+        recent.square += float(weighted @ y)
         before, self.count = self.count, self.count + len(y)
         if self.count // BLOCK > before // BLOCK:
             self._total.gram += recent.gram
@@ -76,11 +81,11 @@ class Evidence:
             name: {"gram": part.gram.copy(order="F"), "moment": part.moment.copy(), "square": part.square}
             for name, part in (("total", self._total), ("recent", self._recent))
         }
-        return {"count": self.count, **sums}
+        return {"count": self.count, "log_weight": self.log_weight, **sums}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        self.count = int(state["count"])
+        self.count, self.log_weight = int(state["count"]), float(state["log_weight"])
         for sums, saved in ((self._total, state["total"]), (self._recent, state["recent"])):
             sums.gram, sums.moment, sums.square = saved["gram"].copy(order="F"), saved["moment"].copy(), saved["square"]
 

@@ -161,18 +161,6 @@ class InverseGammaSlab(InverseGamma):
         object.__setattr__(self, "relative", relative if isinstance(relative, float) else tuple(relative.tolist()))
 
 
-Noise: TypeAlias = float | InverseGammaNoise
-
-
-def check_noise(noise_variance: object) -> Noise:
-    """Require a positive number or an :class:`InverseGammaNoise`."""
-    if isinstance(noise_variance, InverseGammaNoise):
-        return noise_variance
-    if noise_variance is None or isinstance(noise_variance, str):
-        raise ArgumentTypeError("noise_variance", "a number or an InverseGammaNoise", shown(noise_variance))
-    return check_positive("noise_variance", noise_variance)
-
-
 @dataclass(frozen=True, eq=False)
 class SpikeSlab:
     """Spike-and-slab prior: each coordinate matters with probability ``inclusion``.
@@ -281,3 +269,27 @@ class PriorDraws:
     included: NDArray[np.bool_]  # (M, d), γ
     beta: FloatArray | None  # (M,) if it is learnt
     slab_variances: FloatArray | None  # (M,) if it is learnt
+
+
+EXPECTED_FEATURES = 5.0
+"""Number of features that are expected to matter when it is not given; the data correct it."""
+
+
+def default_prior(features: FloatArray) -> SpikeSlab:
+    """Return a prior that learns how many features matter, and how much they do.
+
+    A feature matters with probability β ~ Beta(1, d/5 − 1), so that about five of them are expected to; the variance of
+    their coefficients is inverse gamma, around where five of them move rewards as much as the noise does, whatever the
+    units of the features.
+
+    Parameters
+    ----------
+    features : array of shape (K, d)
+        The actions, whose mean squares give the units of the features.
+    """
+    dimension = features.shape[1]
+    few = min(EXPECTED_FEATURES, dimension / 2)
+    squares = np.mean(features * features, axis=0)
+    squares = np.clip(np.where(squares > 0, squares, 1.0), 1e-25, 1e25)
+    slab = InverseGammaSlab(2.0, 2.0 / few, of_noise=True, relative=tuple(1.0 / squares))
+    return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), slab)

@@ -50,6 +50,16 @@ Rewards: TypeAlias = Gaussian
 """Families of rewards; there is one so far."""
 
 
+def known_noise(engine: str, rewards: object, noise_variance: object) -> Rewards:
+    """Return the rewards of an engine that needs a known noise variance, by default 1; refuse others."""
+    if isinstance(noise_variance, InverseGammaNoise):
+        raise ArgumentTypeError("noise_variance", f"a number for {engine}", shown(noise_variance))
+    found = rewards_of(rewards, noise_variance, default=1.0)
+    if not found.known:
+        raise ArgumentTypeError("rewards", f"a known variance for {engine}", shown(found))
+    return found
+
+
 def rewards_of(rewards: object, noise_variance: object = None, default: Any = UNKNOWN_NOISE) -> Rewards:
     """Return the rewards of a constructor that takes ``rewards`` and the short form ``noise_variance``.
 

@@ -1,10 +1,14 @@
-"""Policies: one a file, all with ``ask``, ``tell``, ``explain`` and ``save``.
+"""Policies: a posterior that learns and a rule that chooses, behind ``ask`` and ``tell``."""
 
-What a policy of one's own is made of is here; the sparse ones bring compiled samplers, and are imported when wanted.
-"""
+from typing import TYPE_CHECKING
 
-from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.decision import Choice, Decision, Explanation, Mixture, Reasons
-from sparsebandits.policies.policy import Policy, PosteriorRule, Rule
+from sparsebandits import lazy
 
-__all__ = ["ActionSet", "Choice", "Decision", "Explanation", "Mixture", "Policy", "PosteriorRule", "Reasons", "Rule"]
+if TYPE_CHECKING:
+    from sparsebandits.policies.actions import ActionSet as ActionSet
+    from sparsebandits.policies.actions import Cube as Cube
+    from sparsebandits.policies.decision import Explanation as Explanation
+    from sparsebandits.policies.linear import LinearPolicy as LinearPolicy
+    from sparsebandits.policies.sparse import SparsePolicy as SparsePolicy
+else:
+    __getattr__, __dir__, __all__ = lazy.names(__name__)

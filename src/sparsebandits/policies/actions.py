@@ -1,8 +1,7 @@
 """A set of actions: one row an action, one column a feature, with the names a person gave them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -82,24 +81,8 @@ class ActionSet:
         order = column_order("actions", self.feature_names, other.feature_names)
         return ActionSet(frozen(other.features[:, order].copy()), other.labels, self.feature_names)
 
-    def state(self) -> dict[str, Any]:
-        """Return arrays and JSON values that :meth:`restored` makes the same set from."""
-        return {
-            "features": self.features,
-            "labels": self.labels,
-            "feature_names": self.feature_names,
-            "noise_variances": self.noise_variances,
-        }
-
-    @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> "ActionSet":
-        """Return the set that :meth:`state` was of."""
-        return cls(
-            cls.of(state["features"]).features,
-            _names(state["labels"]),
-            _names(state["feature_names"]),
-            state["noise_variances"],
-        )
+    def __post_init__(self) -> None:
+        frozen(self.features)
 
     def __str__(self) -> str:
         return f"{len(self)} actions of {self.dimension} features"
@@ -137,17 +120,8 @@ class Cube(ActionSet):
         own = f"its own are the whole cube [-1, 1]^{self.dimension}"
         raise ArgumentValueError("actions", f"none with this policy ({own})", shown(actions))
 
-    @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> "Cube":
-        """Return the cube that ``state`` was of."""
-        return cls.of(_names(state["feature_names"]) or int(state["features"].shape[1]))
-
     def __str__(self) -> str:
         return f"the cube of {self.dimension} features"
-
-
-def _names(saved: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if saved is None else tuple(saved)
 
 
 def named_rows(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...] | None:

@@ -1,8 +1,12 @@
 """Asking and telling, in one place for every policy.
 
-A :class:`Policy` gives decisions ids, remembers which await their reward, takes rewards late, repeated, in any
-order and in batches, explains, saves and loads. What to play is a :class:`Rule`'s affair, which knows nothing of
-ids or files. Each public policy is a thin constructor that puts a rule into a ``Policy``.
+A policy is a posterior that learns, a rule that chooses, and a record of what was asked and told. :class:`Policy` gives
+decisions ids, remembers which await their reward, takes rewards late, repeated, in any order and in batches, explains,
+saves and loads. Named policies (``named.py``, ``rivals/``) are short constructors that put a posterior and a rule
+together.
+
+The path of one ``ask``: actions -> Beliefs -> rule.choose -> Choice -> Decision. The path of one ``tell``: reward ->
+journal -> posterior.absorb.
 """
 
 import os
@@ -10,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.random import Generator
 
 from sparsebandits.arguments import (
     ArgumentTypeError,
@@ -23,25 +26,25 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.actions import ActionSet, named_rows
-from sparsebandits.policies.decision import Choice, Decision, Explanation, Mixture, Reasons
-from sparsebandits.posteriors.draws import Posterior
-from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+from sparsebandits.policies.codec import Decoder, encode, encode_learner
+from sparsebandits.policies.decision import Decision, Explanation
+from sparsebandits.posteriors.engine import Engine
+from sparsebandits.randomness import COIN_STREAM, Seed, generator_state, restore_generator, stream
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.information import OptimaMemory
+from sparsebandits.rules.rule import Rule
 
 KIND = "sparsebandits.policy"
-VERSION = 2
-POLICY_STREAM, ENGINE_STREAM = 0, 1  # below a policy's seed: its own coin flips, and its posterior's draws
+VERSION = 3
 
 
-class Rule(Protocol):
-    """How to choose an action, and how to learn from a reward."""
+class Learner(Protocol):
+    """What learns under a policy: every engine, and the estimators of rivals."""
 
-    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
-        """Choose a row of ``actions``. Changes nothing that :meth:`learn` relies on."""
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+        """Learn from a batch ``(n, d), (n,)`` that has been checked; observations weigh 1 by default.
 
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
-        """Learn from a batch ``(n, d), (n,)`` of actions and their rewards, which have been checked.
-
-        A rule whose choices carry an ``observation`` gets those rows instead of the actions' features.
+        Where the rule's choices carry an ``observation``, ``x`` has those rows instead of the actions' features.
         """
 
     def state(self) -> dict[str, Any]:
@@ -51,73 +54,106 @@ class Rule(Protocol):
         """Continue from a saved state."""
 
 
-class PosteriorRule:
-    """What rules have in common that learn through one posterior and keep nothing else; they add ``choose``."""
+class Recorder(Protocol):
+    """Where decisions and rewards are recorded; ``sparsebandits.journal`` has several."""
 
-    def __init__(self, posterior: Posterior) -> None:
-        self.posterior = posterior
+    def decided(self, decision: Decision, offered: ActionSet) -> None:
+        """Record a decision, before it is handed out."""
 
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
-        """Update the posterior."""
-        self.posterior.absorb(features, rewards)
-
-    def state(self) -> dict[str, Any]:
-        """Return the posterior's state."""
-        return self.posterior.state()
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a saved state."""
-        self.posterior.restore(state)
+    def rewarded(self, decision: Decision, reward: float) -> None:
+        """Record a reward, before it is learnt."""
 
 
 Told: TypeAlias = Decision | int
 
 
 class Policy:
-    """A rule with a memory of its decisions.
+    """A posterior that learns and a rule that chooses, with a memory of decisions.
 
     Parameters
     ----------
-    actions : array or DataFrame ``(K, d)``, one row an action
-    rule : what to play
-    arguments : what the constructor of this policy was given besides ``actions`` and ``seed``, for :meth:`save`
-    seed : seed of the policy's own coin flips
+    actions : array or DataFrame of shape (K, d)
+        One row per action, one column per feature.
+    posterior : Engine or other learner
+        What learns from rewards, such as ``sb.Particles(prior, dimension=d)``.
+    rule : Rule
+        What chooses, such as ``sb.rules.InformationDirected()``.
+    seed : int, SeedSequence or None
+        Seed of the rule's coin flips. The posterior has a seed of its own.
+    journal : Recorder, optional
+        Where decisions and rewards are recorded, such as ``sb.journal.JsonLines("decisions.jsonl")``.
+
+    Raises
+    ------
+    ArgumentError
+        If the rule cannot work with this posterior, or if a part could not be saved.
+
+    Examples
+    --------
+    >>> import sparsebandits as sb
+    >>> posterior = sb.Particles(sb.SpikeSlab(0.5, 1.0), dimension=3, seed=0)
+    >>> policy = Policy(np.eye(3), posterior, sb.rules.InformationDirected(), seed=0)
+    >>> policy.tell(policy.ask(), 1.0)
     """
 
-    action_set: type[ActionSet] = ActionSet
-    """What the policy chooses from."""
-
-    def __init__(self, actions: object, rule: Rule, arguments: Mapping[str, Any], seed: Seed = None) -> None:
-        self.actions = self.action_set.of(actions)
+    def __init__(
+        self, actions: object, posterior: Any, rule: Rule, seed: Seed = None, journal: Recorder | None = None
+    ) -> None:
+        if not isinstance(rule, Rule):
+            raise ArgumentTypeError("rule", "a Rule, such as InformationDirected()", shown(rule))
+        if not (hasattr(posterior, "absorb") and hasattr(posterior, "state")) or isinstance(posterior, type):
+            raise ArgumentTypeError("posterior", "an engine, such as Particles(prior, dimension=d)", shown(posterior))
+        self.actions = ActionSet.of(actions)
+        self.posterior = posterior
         self.rule = rule
-        self.arguments = dict(arguments)
-        self._rng = stream(seed, POLICY_STREAM)
+        self.journal = journal
+        dimension = getattr(posterior, "dimension", self.actions.dimension)
+        if dimension != self.actions.dimension:
+            expected = f"one for the {self.actions.dimension} features of the actions"
+            raise ArgumentValueError("posterior", expected, f"one for {dimension}")
+        rule.check(posterior)
+        self._parts()  # refuses now, and not when it is saved, what cannot be saved
+        if getattr(posterior, "feature_names", None) is None:
+            posterior.feature_names = self.actions.feature_names
+        self._rng = stream(seed, COIN_STREAM)
+        self._optima = OptimaMemory()
         self._pending: dict[int, Decision] = {}
         self._rewards = np.empty(64)  # by id; NaN while pending, so that a repeated reward can be recognised
         self._asked = 0
 
     def __repr__(self) -> str:
-        told = {n: shown(v) if isinstance(v, np.ndarray) else repr(v) for n, v in self.arguments.items()}
-        settings = "".join(f", {name}={value}" for name, value in told.items())
-        return f"{type(self).__name__}({self.actions}{settings}; {self._asked} asked, {len(self._pending)} pending)"
+        learner = repr(self.posterior) if isinstance(self.posterior, Engine) else type(self.posterior).__name__
+        parts = f"{self.actions}; {learner}; {self.rule!r}"
+        return f"{type(self).__name__}({parts}; {self._asked} asked, {len(self._pending)} pending)"
 
     def ask(self, actions: object = None, noise_variance: object = None) -> Decision:
-        """Choose the next action, from ``actions`` if given (for this decision only), else from the policy's own.
-
-        ``noise_variance`` is one a row of ``actions``, and is wanted if the policy was made with one an action.
+        """Choose the next action.
 
         May be called again before any reward has come; what is still open is in :attr:`pending`. Nothing is learnt
-        in between: a policy that flips coins (Thompson sampling, randomised IDS) flips them anew, a deterministic
-        one gives the same action again.
+        in between: a rule that flips coins (Thompson sampling, randomised IDS) flips them again, a deterministic one
+        gives the same action again.
+
+        Parameters
+        ----------
+        actions : array or DataFrame of shape (K, d), optional
+            Actions to choose from, for this decision only; by default the policy's own.
+        noise_variance : array of shape (K,), optional
+            Noise variance of each of these actions; needed if the policy was made with one per action.
+
+        Returns
+        -------
+        Decision
+            The action, its probability and the reasons.
         """
         if actions is None and noise_variance is not None:
-            raise ArgumentValueError(
-                "noise_variance", "none without actions, since the policy's own have theirs", shown(noise_variance)
-            )
+            expected = "none without actions, since the policy's own have theirs"
+            raise ArgumentValueError("noise_variance", expected, shown(noise_variance))
         available = self.actions if actions is None else self.actions.matched(actions, noise_variance)
-        choice = self.rule.choose(available, self._rng)
+        beliefs = Beliefs(self.posterior, available.features, available.noise_variances, self._asked, self._optima)
+        choice = self.rule.choose(beliefs, self._rng)
         features = available.features[choice.action] if choice.features is None else choice.features
         names = available.labels if choice.reasons.about == "action" else available.feature_names
+        noise = available.noise_variances
         decision = Decision(
             id=self._asked,
             action=choice.action,
@@ -127,12 +163,12 @@ class Policy:
             reasons=choice.reasons,
             labels=named_rows(names, choice.reasons.candidates.tolist()),
             feature_names=named_rows(available.feature_names, choice.reasons.drivers.tolist()),
-            noise_variance=(
-                None if available.noise_variances is None else float(available.noise_variances[choice.action])
-            ),
+            noise_variance=None if noise is None else float(noise[choice.action]),
             policy=type(self).__name__,
             observation=None if choice.observation is None else frozen(choice.observation),
         )
+        if self.journal is not None:
+            self.journal.decided(decision, available)
         if self._asked == len(self._rewards):
             self._rewards = np.concatenate((self._rewards, np.empty(self._asked)))
         self._rewards[self._asked] = np.nan
@@ -141,10 +177,17 @@ class Policy:
         return decision
 
     def tell(self, decision: Told | Iterable[Told], reward: object) -> None:
-        """Give the reward of a decision (or its id), or a sequence of rewards for a sequence of decisions.
+        """Give the reward of a decision, or rewards for a sequence of decisions.
 
         The same reward for the same decision again changes nothing. A different one, or an unknown decision, is an
         error, and then nothing of the call has been learnt.
+
+        Parameters
+        ----------
+        decision : Decision, int, or sequence of them
+            What ``ask`` returned, or its ``id``.
+        reward : float or sequence of floats
+            As many as decisions.
         """
         if isinstance(decision, Decision | int | np.integer):
             new = self._new_reward(decision, reward)
@@ -156,23 +199,24 @@ class Policy:
         for one, value in zip(decisions, rewards, strict=True):
             new = self._new_reward(one, value)
             if new is not None and batch.setdefault(*new) != new[1]:
-                raise ArgumentValueError(
-                    "reward", f"one reward for decision {new[0]}", f"{batch[new[0]]!r} and {new[1]!r}"
-                )
+                got = f"{batch[new[0]]!r} and {new[1]!r}"
+                raise ArgumentValueError("reward", f"one reward for decision {new[0]}", got)
         if batch:
             self._learn(batch)
 
     def explain(self, decision: Told) -> Explanation:
-        """Return why a decision was made: what the policy knew of it and of its foremost rivals.
+        """Return why a decision was made: what the policy knew of it and of its leading rivals.
 
-        Pass the decision, or its id while it awaits its reward; afterwards the reasons live in the decision alone.
+        Parameters
+        ----------
+        decision : Decision or int
+            The decision, or its id while it awaits its reward; afterwards the decision alone has the reasons.
         """
         if not isinstance(decision, Decision):
             number = self._known_id(decision)
             if number not in self._pending:
-                raise ArgumentValueError(
-                    "decision", "the decision itself, since it has its reward already", f"its id {number}"
-                )
+                expected = "the decision itself, since it has its reward already"
+                raise ArgumentValueError("decision", expected, f"its id {number}")
             decision = self._pending[number]
         return Explanation(decision)
 
@@ -182,29 +226,44 @@ class Policy:
         return tuple(self._pending.values())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write :meth:`state` to a file in an existing directory, in one step; ``sparsebandits.load`` reads it."""
+        """Write the policy to a file in an existing directory, in one step; ``sparsebandits.load`` reads it.
+
+        The journal, if there is one, is not part of the file.
+        """
         write_atomically(path, pack(KIND, VERSION, self.state()))
+
+    def _parts(self) -> dict[str, Any]:
+        return {
+            "actions": encode("actions", self.actions),
+            "posterior": encode_learner("posterior", self.posterior),
+            "rule": encode("rule", self.rule),
+        }
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs, as arrays and JSON values."""
         return {
             "policy": type(self).__name__,
-            "arguments": {name: encode(value) for name, value in self.arguments.items()},
-            **self.actions.state(),
+            **self._parts(),
+            "learnt": self.posterior.state(),
             "rng": generator_state(self._rng),
             "asked": self._asked,
             "rewards": self._rewards[: self._asked].copy(),
-            "pending": {str(number): _decision_state(decision) for number, decision in self._pending.items()},
-            "rule": self.rule.state(),
+            "pending": {str(number): encode("decision", decision) for number, decision in self._pending.items()},
         }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a saved state; ``load`` calls this on a freshly made policy."""
-        self.rule.restore(state["rule"])
-        restore_generator(self._rng, state["rng"])
-        self._asked = int(state["asked"])
-        self._rewards = np.concatenate((state["rewards"], np.empty(64)))
-        self._pending = {int(number): _restored_decision(saved) for number, saved in state["pending"].items()}
+    @classmethod
+    def restored(cls, state: Mapping[str, Any], decoded: Decoder) -> "Policy":
+        """Return the policy that :meth:`state` was of; ``load`` calls this."""
+        policy = cls.__new__(cls)
+        Policy.__init__(policy, decoded(state["actions"]), decoded(state["posterior"]), decoded(state["rule"]))
+        policy.posterior.restore(state["learnt"])
+        restore_generator(policy._rng, state["rng"])
+        policy._asked = int(state["asked"])
+        policy._rewards = np.concatenate((state["rewards"], np.empty(64)))
+        policy._pending = {int(number): decoded(saved) for number, saved in state["pending"].items()}
+        for decision in policy._pending.values():
+            frozen(decision.features)
+        return policy
 
     def _known_id(self, decision: Told) -> int:
         if not isinstance(decision, Decision | int | np.integer):
@@ -216,15 +275,14 @@ class Policy:
         return number
 
     def _new_reward(self, decision: Told, reward: object) -> tuple[int, float] | None:
-        """Return id and reward if they are news, nothing if they have been told; refuse contradictions."""
+        """Return id and reward if they are new, nothing if they have been told; refuse contradictions."""
         if isinstance(reward, bool | np.bool_):  # a click
             reward = float(reward)
         number, value = self._known_id(decision), check_number("reward", reward)
         if number in self._pending:
             if isinstance(decision, Decision) and not _same(decision, self._pending[number]):
-                raise ArgumentValueError(
-                    "decision", "one of this policy's", f"another policy's with the same id, {number}"
-                )
+                got = f"another policy's with the same id, {number}"
+                raise ArgumentValueError("decision", "one of this policy's", got)
             return number, value
         if value != self._rewards[number]:
             before = float(self._rewards[number])
@@ -240,17 +298,19 @@ class Policy:
             raise ArgumentTypeError("reward", "as many rewards as decisions", shown(reward))
         decisions, rewards = list(decision), list(reward)
         if len(decisions) != len(rewards):
-            raise ArgumentValueError("reward", f"{len(decisions)} rewards, one a decision", f"{len(rewards)}")
+            raise ArgumentValueError("reward", f"{len(decisions)} rewards, one per decision", f"{len(rewards)}")
         return decisions, rewards
 
     def _learn(self, batch: Mapping[int, float]) -> None:
         told = [self._pending[number] for number in batch]
+        if self.journal is not None:
+            for one, value in zip(told, batch.values(), strict=True):
+                self.journal.rewarded(one, value)
         features = np.array([d.features if d.observation is None else d.observation for d in told])
-        rewards = np.fromiter(batch.values(), dtype=np.float64)
-        if self.actions.noise_variances is not None:  # a reward of noise variance v, divided by √v, has one of 1
-            scale = np.sqrt(np.array([d.noise_variance for d in told], dtype=np.float64))
-            features, rewards = features / scale[:, np.newaxis], rewards / scale
-        self.rule.learn(features, rewards)
+        weights = None
+        if self.actions.noise_variances is not None:  # a reward of noise variance v weighs σ² / v
+            weights = self.posterior.rewards.variance / np.array([d.noise_variance for d in told], dtype=np.float64)
+        self.posterior.absorb(features, np.fromiter(batch.values(), dtype=np.float64), weights)
         for number, value in batch.items():
             self._rewards[number] = value
             del self._pending[number]
@@ -259,54 +319,3 @@ class Policy:
 def _same(one: Decision, other: Decision) -> bool:
     same = one.policy == other.policy and one.action == other.action
     return one is other or (same and bool(np.array_equal(one.features, other.features)))
-
-
-def encode(value: Any) -> Any:
-    """Return a constructor's argument as JSON: parts such as priors by their class and fields."""
-    if hasattr(value, "__dataclass_fields__"):
-        return {
-            "part": type(value).__name__,
-            **{name: encode(getattr(value, name)) for name in value.__dataclass_fields__},
-        }
-    if isinstance(value, Mapping):
-        return {name: encode(one) for name, one in value.items()}
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-
-
-def _decision_state(decision: Decision) -> dict[str, Any]:
-    return {
-        "id": decision.id,
-        "action": decision.action,
-        "features": np.array(decision.features),
-        "probability": decision.probability,
-        "probability_draws": decision.probability_draws,
-        "labels": decision.labels,
-        "feature_names": decision.feature_names,
-        "noise_variance": decision.noise_variance,
-        "policy": decision.policy,
-        "observation": decision.observation,
-        "reasons": {
-            **vars(decision.reasons),
-            "columns": dict(decision.reasons.columns),
-            "notes": dict(decision.reasons.notes),
-            "mixture": None if decision.reasons.mixture is None else vars(decision.reasons.mixture),
-        },
-    }
-
-
-def _restored_decision(saved: Mapping[str, Any]) -> Decision:
-    mixture = saved["reasons"]["mixture"]
-    reasons = {**saved["reasons"], "mixture": None if mixture is None else Mixture(**mixture)}
-    return Decision(
-        id=saved["id"],
-        action=saved["action"],
-        features=frozen(saved["features"]),
-        probability=saved["probability"],
-        probability_draws=saved["probability_draws"],
-        reasons=Reasons(**reasons),
-        labels=None if saved["labels"] is None else tuple(saved["labels"]),
-        feature_names=None if saved["feature_names"] is None else tuple(saved["feature_names"]),
-        noise_variance=saved["noise_variance"],
-        policy=saved["policy"],
-        observation=saved.get("observation"),
-    )

@@ -5,8 +5,10 @@ Kalman update; Bierman 1977, *Factorization Methods for Discrete Sequential Esti
 acts on S, whose condition number is the square root of Σ's, so the posterior stays accurate over millions of
 updates. It is checked against the sufficient statistics now and then, and factored anew if it has drifted.
 
-Draws for information-directed sampling are reweighted by each new likelihood, as in importance sampling, and
-made anew only when their effective sample size has halved: most rounds cost O(M d), not O(M d²).
+The variances Var⟨a, θ⟩ of an action set are kept up to date at O(K d) per reward (Sherman and Morrison), for as long as
+they are asked for of the same set. Draws for information-directed sampling are reweighted by each new likelihood, as in
+importance sampling, and made anew only when their effective sample size has halved: most rounds cost O(M d), not
+O(M d²).
 """
 
 import math
@@ -18,22 +20,26 @@ from numpy.random import Generator
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dtrtri
 
-from sparsebandits.arguments import ArgumentTypeError, FloatArray, check_count, check_positive, shown
-from sparsebandits.model.evidence import Evidence
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, frozen, shown
 from sparsebandits.model.priors import GaussianPrior
+from sparsebandits.model.rewards import Rewards, known_noise
 from sparsebandits.posteriors.cloud import Cloud, Weights
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
-from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+from sparsebandits.randomness import Seed
 
 BLOCK = 256
 """Draws that are made at a time."""
 
-LEAST_DRAWS = 10
-"""With fewer, the effective number could hardly halve, and stale draws would never be replaced."""
-
 CHECK_EVERY = 4096
 """Rank-one updates between two looks at the drift of S, which cost O(d³)."""
+
+CANCELLED = 1e-7
+"""A variance that has shrunk to this share of what it was has lost too many digits to subtraction."""
+
+REFRESH_EVERY = 1024
+"""Rank-one updates of the actions' variances before they are computed afresh."""
 
 DRIFT = 1e-7
 """Largest entry of S'PS − I (zero for an exact S) that is left alone, if P is well-conditioned."""
@@ -56,11 +62,20 @@ class Conjugate(Engine):
     Parameters
     ----------
     prior : GaussianPrior
-    dimension : number of features d
-    noise_variance : variance of a reward around its mean
-    n_draws : draws that :meth:`draws` gives
-    seed : seed of those draws
+        Prior of θ.
+    dimension : int
+        Number of features d.
+    noise_variance : float, default=1.0
+        Short form of ``rewards=Gaussian(variance=noise_variance)``.
+    n_draws : int, default=10000
+        Number of draws that :meth:`draws` gives.
+    seed : int, SeedSequence or None
+        Seed of those draws.
+    rewards : Gaussian, optional
+        How a reward arises from θ; by default Gaussian noise of variance 1.
 
+    Examples
+    --------
     >>> posterior = Conjugate(GaussianPrior(variance=1.0), dimension=2, noise_variance=1.0, seed=0)
     >>> posterior.update([1.0, 0.0], 2.0)
     >>> posterior.mean(), posterior.covariance()
@@ -73,39 +88,43 @@ class Conjugate(Engine):
         self,
         prior: GaussianPrior,
         dimension: int,
-        noise_variance: float = 1.0,
+        noise_variance: float | None = None,
         n_draws: int = 10_000,
         seed: Seed = None,
+        rewards: Rewards | None = None,
     ) -> None:
         if not isinstance(prior, GaussianPrior):
             raise ArgumentTypeError("prior", "a GaussianPrior", shown(prior))
-        self.dimension = check_count("dimension", dimension)
-        self.noise_variance = check_positive("noise_variance", noise_variance)
-        self.n_draws = check_count("n_draws", n_draws, least=LEAST_DRAWS)
-        self.evidence = Evidence(dimension)
+        super().__init__(prior, dimension, known_noise("Conjugate", rewards, noise_variance), n_draws, seed)
         self._prior_mean, variance = prior.moments(dimension)
         self._prior_precision = 1.0 / variance
         self._mean = self._prior_mean.copy()
         self._root: FloatArray = np.asfortranarray(np.diag(np.sqrt(variance)))  # S
         self._log_det_ratio = 0.0
         self._updates = 0
-        self._rng = stream(seed)
         self._cloud: Cloud | None = None
+        self._watched: FloatArray | None = None  # the action set whose variances are kept
+        self._variances: FloatArray = np.empty(0)
+        self._fresh: FloatArray = np.empty(0)  # as they were when computed afresh
+        self._age = 0
 
-    def __repr__(self) -> str:
-        size = f"{self.dimension} features, {self.evidence.count} observations"
-        return f"Conjugate({size}, noise_variance={self.noise_variance:g}, n_draws={self.n_draws})"
+    @property
+    def noise_variance(self) -> float:
+        """Noise variance of a reward of weight one."""
+        return float(self.rewards.variance)
 
-    def absorb(self, x: FloatArray, y: FloatArray) -> None:
-        """Condition on a batch that has been checked."""
-        self.evidence.absorb(x, y)
-        if len(y) >= self.dimension and self._factor_batch(x, y):
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+        """Condition on a batch that has been checked; observations weigh 1 by default."""
+        self._follow(x, weights)
+        self.evidence.absorb(x, y, weights)
+        noise = np.broadcast_to(self.noise_variance, len(y)) if weights is None else self.noise_variance / weights
+        if len(y) >= self.dimension and self._factor_batch(x, y, np.sqrt(noise)):
             self._cloud = None
             return
-        for row, reward in zip(x, y.tolist(), strict=True):
-            self._log_det_ratio += math.log1p(rank_one(self._mean, self._root, row, reward, self.noise_variance))
+        for row, reward, variance in zip(x, y.tolist(), noise.tolist(), strict=True):
+            self._log_det_ratio += math.log1p(rank_one(self._mean, self._root, row, reward, variance))
             if self._cloud is not None:
-                log_likelihood = self._cloud.misfit(row, reward) / (-2.0 * self.noise_variance)
+                log_likelihood = self._cloud.misfit(row, reward) / (-2.0 * variance)
                 self._cloud.reweight(Weights.of(self._cloud.weights.logs + log_likelihood))
         before, self._updates = self._updates, self._updates + len(y)
         if self._updates // CHECK_EVERY > before // CHECK_EVERY and self.drift() > self._tolerable_drift():
@@ -119,23 +138,50 @@ class Conjugate(Engine):
         """Return P(γ_j = 1), shape ``(d,)``: one, a Gaussian prior excludes nothing."""
         return np.ones(self.dimension)
 
-    def health(self) -> str:
+    def health(self) -> Health:
         """Say how far the numbers can be trusted."""
         size = "no draws yet" if self._cloud is None else f"{self._cloud.weights.effective_size:.0f} effective draws"
-        return f"exact posterior, {size} of {self.n_draws}; drift of the square root {self.drift():.1e}"
+        text = f"exact posterior, {size} of {self.n_draws}; drift of the square root {self.drift():.1e}"
+        return Health(True, text)
 
     def covariance(self) -> FloatArray:
         """Return Cov[θ], shape ``(d, d)``."""
         return self._root @ self._root.T
 
     def covariance_times(self, x: FloatArray) -> FloatArray:
-        """Return Cov[θ] x without forming the covariance, shape ``(d,)``."""
+        """Return Cov[θ] x without forming the covariance."""
         return self._root @ (x @ self._root)
 
     def variances(self, x: FloatArray) -> FloatArray:
-        """Return Var[⟨x_k, θ⟩] for each row of ``x``, shape ``(K,)``."""
+        """Return Var⟨x_k, θ⟩ for each row of ``x``, shape ``(K,)``.
+
+        Those of the last action set, a read-only array, are kept and follow the observations one by one.
+        """
+        if x.flags.writeable:  # it may change, so nothing is remembered
+            return self._computed_variances(x)
+        if self._watched is not x:
+            if self._watched is None or not np.array_equal(self._watched, x):
+                self._variances, self._age = self._computed_variances(x), 0
+                self._fresh = self._variances.copy()
+            self._watched = x
+        return self._variances.copy()
+
+    def _computed_variances(self, x: FloatArray) -> FloatArray:
         projections = x @ self._root
         return np.asarray(np.einsum("kj,kj->k", projections, projections))
+
+    def _follow(self, x: FloatArray, weights: FloatArray | None) -> None:
+        """Let the watched variances follow one observation, before the posterior does; give up on a batch."""
+        if len(x) != 1 or self._watched is None or self._age >= REFRESH_EVERY:
+            self._watched = None
+            return
+        direction = self.covariance_times(x[0])  # Σx
+        change = self._watched @ direction
+        noise = self.noise_variance if weights is None else self.noise_variance / float(weights[0])
+        self._variances -= change * change / (x[0] @ direction + noise)
+        self._age += 1
+        if (self._variances < CANCELLED * self._fresh).any():
+            self._watched = None
 
     @property
     def log_det_ratio(self) -> float:
@@ -175,12 +221,11 @@ class Conjugate(Engine):
         condition = float(np.trace(self.precision())) * float(np.einsum("ij,ij->", self._root, self._root))
         return DRIFT + 100.0 * float(np.finfo(np.float64).eps) * condition
 
-    def _factor_batch(self, x: FloatArray, y: FloatArray) -> bool:
+    def _factor_batch(self, x: FloatArray, y: FloatArray, deviation: FloatArray) -> bool:
         """Condition on many rows at once by a QR factorisation, which never forms X'X; say if it could be done."""
-        deviation = math.sqrt(self.noise_variance)
         try:
             inverse = np.linalg.inv(self._root)
-            q, r = np.linalg.qr(np.vstack((inverse, x / deviation)))
+            q, r = np.linalg.qr(np.vstack((inverse, x / deviation[:, np.newaxis])))
             root = np.linalg.inv(r)
         except np.linalg.LinAlgError:
             return False
@@ -202,23 +247,34 @@ class Conjugate(Engine):
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""
-        cloud = self._cloud
+        cloud, watched = self._cloud, None
+        if self._watched is not None:
+            watched = {
+                "features": self._watched,
+                "variances": self._variances.copy(),
+                "fresh": self._fresh,
+                "age": self._age,
+            }
         return {
-            "evidence": self.evidence.state(),
+            **super().state(),
             "mean": self._mean.copy(),
             "root": self._root.copy(order="F"),
             "log_det_ratio": self._log_det_ratio,
             "updates": self._updates,
-            "rng": generator_state(self._rng),
+            "watched": watched,
             "cloud": None if cloud is None else {"theta": cloud.theta, "log_weights": cloud.weights.logs},
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        self.evidence.restore(state["evidence"])
+        super().restore(state)
         self._mean = state["mean"].copy()  # both change in place
         self._root = state["root"].copy(order="F")
         self._log_det_ratio = float(state["log_det_ratio"])
         self._updates = int(state["updates"])
-        restore_generator(self._rng, state["rng"])
         self._cloud = None if state["cloud"] is None else Cloud(**state["cloud"])
+        self._watched = None
+        if state["watched"] is not None:
+            watched = state["watched"]
+            self._watched, self._fresh, self._age = frozen(watched["features"]), watched["fresh"], int(watched["age"])
+            self._variances = watched["variances"].copy()  # changes in place

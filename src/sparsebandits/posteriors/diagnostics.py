@@ -1,8 +1,29 @@
-"""How well Markov chains have mixed."""
+"""How far draws can be trusted: how well Markov chains have mixed, and what an engine says of itself."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from sparsebandits.arguments import FloatArray
+
+
+@dataclass(frozen=True)
+class Health:
+    """What an engine says of its own sampling. Print it to read it.
+
+    Parameters
+    ----------
+    good : bool
+        Whether the draws can be used as they are.
+    text : str
+        Why, in words.
+    """
+
+    good: bool
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def split_r_hat(theta: FloatArray, chains: int) -> FloatArray:

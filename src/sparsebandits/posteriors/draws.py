@@ -1,10 +1,6 @@
-"""What every engine gives (weighted draws of θ) and what every engine is (the ``Posterior`` protocol)."""
+"""What every engine gives: weighted draws of θ."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix, check_vector, frozen
 
@@ -51,35 +47,3 @@ class Draws:
     def effective_sample_size(self) -> float:
         """1 / Σ w²: how many equally weighted draws these are worth, between 1 and M (Kong 1992)."""
         return float(1.0 / (self.weights @ self.weights))
-
-
-class Posterior(Protocol):
-    """A distribution of θ that learns from observations."""
-
-    dimension: int
-    picks_from_draws: bool  # whether ``sample`` picks from ``draws()`` by weight
-
-    @property
-    def noise_variance(self) -> float:
-        """Variance of a reward around its mean, or its posterior mean where it is learnt."""
-
-    def update(self, x: object, y: object) -> None:
-        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``."""
-
-    def absorb(self, x: FloatArray, y: FloatArray) -> None:
-        """Condition on a batch ``(n, d), (n,)`` that has been checked."""
-
-    def draws(self) -> Draws:
-        """Return weighted draws of θ given all observations."""
-
-    def sample(self, rng: Generator, size: int) -> FloatArray:
-        """Return ``size`` equally weighted draws of θ, shape ``(size, d)``, made with ``rng``."""
-
-    def mean(self) -> FloatArray:
-        """Return E[θ], shape ``(d,)``."""
-
-    def state(self) -> dict[str, Any]:
-        """Return everything that continuing bit for bit needs."""
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a saved state."""

@@ -1,107 +1,181 @@
-"""What every posterior engine has in common, so that an engine's file holds its algorithm alone."""
+"""What every posterior engine has in common, so that an engine's file holds its algorithm alone.
 
+An engine learns from observations (x, y, weight) and gives weighted draws of θ. It keeps each argument of its
+constructor under the argument's own name, as scikit-learn's estimators do: what a saved policy has to remember of an
+engine follows from that (``policies/codec.py``).
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from sparsebandits.arguments import (
     ArgumentValueError,
     FloatArray,
+    check_array,
     check_columns,
+    check_count,
     check_observations,
+    check_positive,
     column_order,
     shown,
 )
+from sparsebandits.model.evidence import Evidence
+from sparsebandits.model.rewards import Rewards
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.randomness import stream
-from sparsebandits.tables import Cell, Table
+from sparsebandits.posteriors.summary import Summary, moments
+from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
 
 TIED = "x: features so large and so nearly copies of each other that rounding hides the prior; scale them down"
 
-
-class Sampler(Protocol):
-    """What a file of an engine has to hold; :class:`Engine` adds the rest."""
-
-    dimension: int
-    chains: int
-    feature_names: tuple[str, ...] | None
-
-    def absorb(self, x: FloatArray, y: FloatArray) -> None:
-        """Condition on a batch ``(n, d), (n,)`` that has been checked."""
-
-    def draws(self) -> Draws:
-        """Return weighted draws of θ."""
-
-    def inclusion(self) -> FloatArray:
-        """Return P(γ_j = 1), shape ``(d,)``."""
-
-    def learnt(self) -> Mapping[str, FloatArray]:
-        """Return draws of the hyperparameters, each of shape ``(M,)``, which belong to those of θ."""
+LEAST_DRAWS = 10
+"""With fewer draws, the effective number could hardly halve, and stale draws would never be replaced."""
 
 
-class Engine:
-    """What all engines have in common: checked updates, the mean of the draws, tables for a person, an export."""
+class Engine(ABC):
+    """A posterior of θ: an engine adds how it conditions on observations and how it draws.
+
+    Parameters
+    ----------
+    prior : prior of θ
+        One that the engine serves; the engine refuses others when it is made.
+    dimension : int
+        Number of features d.
+    rewards : Rewards
+        How a reward arises from θ.
+    n_draws : int
+        Number of draws that :meth:`draws` gives.
+    seed : int, SeedSequence or None
+        Seed of the engine's random numbers.
+    least_draws : int, default=10
+        Smallest ``n_draws`` that the engine accepts.
+    """
 
     chains = 1  # that the draws come from, one after the other
-    picks_from_draws = True  # as a sampler does; a posterior in closed form draws anew
+    picks_from_draws = True  # whether ``sample`` picks from ``draws()`` by weight; a closed form draws afresh
     feature_names: tuple[str, ...] | None = None
 
+    def __init__(
+        self, prior: Any, dimension: int, rewards: Rewards, n_draws: int, seed: Seed, least_draws: int = LEAST_DRAWS
+    ) -> None:
+        self.prior = prior
+        self.dimension = check_count("dimension", dimension)
+        self.rewards = rewards
+        self.n_draws = check_count("n_draws", n_draws, least=least_draws)
+        self.evidence = Evidence(self.dimension)
+        self._rng = stream(seed)
+
     def __repr__(self) -> str:
-        given: Any = self
-        noise = given.noise if hasattr(self, "noise") else given.noise_variance
         return (
-            f"{type(self).__name__}({given.prior!r}, dimension={given.dimension}, noise_variance={noise!r}, "
-            f"n_draws={given.n_draws}; {given.evidence.count} observations)"
+            f"{type(self).__name__}({self.prior!r}, dimension={self.dimension}, rewards={self.rewards!r}, "
+            f"n_draws={self.n_draws}; {self.evidence.count} observations)"
         )
 
-    def update(self: Sampler, x: object, y: object) -> None:
-        """Condition on one observation ``(d,), scalar`` or on a batch ``(n, d), (n,)``.
+    @property
+    @abstractmethod
+    def noise_variance(self) -> float:
+        """Noise variance of a reward of weight one, or its posterior mean where it is learnt."""
 
-        Columns of a DataFrame are matched by name with those of the first one.
+    @abstractmethod
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+        """Condition on a batch ``(n, d), (n,)`` that has been checked; observations weigh 1 by default."""
+
+    @abstractmethod
+    def draws(self) -> Draws:
+        """Return weighted draws of θ given all observations.
+
+        ``theta`` is the *same* array for as long as only weights change, which tells a rule that the best action
+        under each draw is already known.
+        """
+
+    @abstractmethod
+    def sample(self, rng: Generator, size: int) -> FloatArray:
+        """Return ``size`` equally weighted draws of θ, shape ``(size, d)``, made with ``rng``."""
+
+    @abstractmethod
+    def inclusion(self) -> FloatArray:
+        """Return P(γ_j = 1), the probability that each feature matters, shape ``(d,)``."""
+
+    @abstractmethod
+    def health(self) -> Health:
+        """Say how far the sampling can be trusted; whether the model is right is another question."""
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that continuing bit for bit needs, as arrays and JSON values."""
+        return {"evidence": self.evidence.state(), "rng": generator_state(self._rng)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.evidence.restore(state["evidence"])
+        restore_generator(self._rng, state["rng"])
+
+    def update(self, x: object, y: object, weight: object = None) -> None:
+        """Condition on observations.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (n, d), or DataFrame
+            Features of one observation or of a batch. Columns of a DataFrame are matched by name with those of the
+            first one.
+        y : float or array of shape (n,)
+            Rewards.
+        weight : float or array of shape (n,), optional
+            Weight w of each observation, whose noise variance is σ² / w; by default 1.
         """
         values, names = check_columns("x", x)
         features, rewards = check_observations(values, y, self.dimension)
         if names is not None and self.feature_names not in (None, names):
             features = np.ascontiguousarray(features[:, column_order("x", self.feature_names or (), names)])
-        self.absorb(features, rewards)
+        self.absorb(features, rewards, None if weight is None else _check_weights(weight, len(rewards)))
         self.feature_names = self.feature_names or names
 
-    def mean(self: Sampler) -> FloatArray:
+    def mean(self) -> FloatArray:
         """Return E[θ], shape ``(d,)``."""
         return self.draws().mean()
+
+    def variances(self, x: FloatArray) -> FloatArray:
+        """Return Var⟨x_k, θ⟩ for each row of ``x``, shape ``(K,)``."""
+        variances = np.einsum("kj,kj->k", self.covariance_times(x.T).T, x)
+        return np.asarray(np.maximum(variances, 0.0))
+
+    def covariance_times(self, x: FloatArray) -> FloatArray:
+        """Return Cov[θ] x, for a vector or for the columns of a matrix."""
+        draws = self.draws()
+        apart = draws.theta - draws.mean()
+        return np.asarray(apart.T @ (draws.weights * (apart @ x).T).T)
 
     def learnt(self) -> Mapping[str, FloatArray]:
         """Return draws of the hyperparameters that are learnt, by name, each of shape ``(M,)``."""
         return {}
 
-    def summary(self: Sampler, names: Sequence[str] | None = None) -> Table:
-        """Return a row a feature: mean, standard deviation, 95% interval, P(included) and P(positive).
+    def summary(self, names: Sequence[str] | None = None) -> Summary:
+        """Return mean, standard deviation, 95% interval, P(included) and P(positive) of each coefficient.
 
-        ``names`` are those of the features, by default the columns of the DataFrame they came in. Print the table, or
-        take ``.to_pandas()``.
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the features, by default the columns of the DataFrame that they came in.
         """
         features = feature_names(self.feature_names if names is None else names, self.dimension)
         draws = self.draws()
-        columns = (*moments(draws.theta, draws.weights), self.inclusion(), draws.weights @ (draws.theta > 0))
-        rows: list[tuple[Cell, ...]] = [
-            (name, *(float(column[j]) for column in columns)) for j, name in enumerate(features)
-        ]
-        return Table(("feature", "mean", "sd", "2.5%", "97.5%", "P(included)", "P(positive)"), rows)
+        columns = moments(draws.theta, draws.weights)
+        columns |= {"P(included)": self.inclusion(), "P(positive)": draws.weights @ (draws.theta > 0)}
+        return Summary("feature", tuple(features), columns)
 
-    def hyperparameters(self: Sampler) -> Table:
-        """Return a row a hyperparameter that is learnt: mean, standard deviation and 95% interval."""
-        weights = self.draws().weights
-        rows: list[tuple[Cell, ...]] = []
-        for name, values in self.learnt().items():
-            found = moments(values[:, np.newaxis], weights)
-            rows.append((name, *(float(column[0]) for column in found)))
-        return Table(("hyperparameter", "mean", "sd", "2.5%", "97.5%"), rows)
+    def hyperparameters(self) -> Summary:
+        """Return mean, standard deviation and 95% interval of each hyperparameter that is learnt."""
+        learnt = self.learnt()
+        values = np.column_stack(list(learnt.values())) if learnt else np.empty((self.n_draws, 0))
+        return Summary("hyperparameter", tuple(learnt), moments(values, self.draws().weights))
 
-    def to_xarray(self: Sampler, names: Sequence[str] | None = None) -> Any:
+    def to_xarray(self, names: Sequence[str] | None = None) -> Any:
         """Return an ``xarray.Dataset`` as ArviZ reads it: ``theta`` over (chain, draw, feature), and what is learnt.
 
-        Weighted draws are resampled to equal weights first; what they are worth is in ``attrs``. xarray has to be
+        Weighted draws are resampled to equal weights first; their effective number is in ``attrs``. xarray has to be
         installed.
         """
         import xarray
@@ -125,12 +199,13 @@ class Engine:
         return xarray.Dataset(variables, coordinates, {"engine": type(self).__name__, "effective_sample_size": worth})
 
 
-def moments(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return mean, standard deviation and the ends of the 95% interval of each column of weighted rows."""
-    mean = weights @ values
-    deviation = np.sqrt(np.maximum(weights @ (values - mean) ** 2, 0.0))
-    low, high = np.quantile(values, [0.025, 0.975], axis=0, weights=weights, method="inverted_cdf")
-    return mean, deviation, low, high
+def _check_weights(weight: object, count: int) -> FloatArray:
+    values = check_array("weight", weight)
+    if values.shape not in ((), (count,)):
+        raise ArgumentValueError("weight", f"one number, or {count}, one per observation", f"shape {values.shape}")
+    if values.size:
+        check_positive("weight", float(values.min()))
+    return np.broadcast_to(values, count)
 
 
 def feature_names(names: Sequence[str] | None, dimension: int) -> list[str]:
@@ -138,5 +213,5 @@ def feature_names(names: Sequence[str] | None, dimension: int) -> list[str]:
     if names is None:
         return [str(j) for j in range(dimension)]
     if isinstance(names, str) or len(names) != dimension or len(set(names)) < dimension:
-        raise ArgumentValueError("names", f"{dimension} different names, one a feature", shown(names))
+        raise ArgumentValueError("names", f"{dimension} different names, one per feature", shown(names))
     return [str(name) for name in names]

@@ -22,19 +22,18 @@ from numpy.random import Generator
 from scipy.special import betaln, gammaln, logsumexp
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, check_count, shown
-from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianSpike,
     InverseGammaNoise,
-    Noise,
     PointMass,
     SpikeSlab,
-    check_noise,
 )
+from sparsebandits.model.rewards import Rewards, rewards_of
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import TIED, Engine
-from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+from sparsebandits.randomness import Seed
 
 CHUNK = 20_000
 """Models whose matrices are held at a time."""
@@ -75,14 +74,24 @@ class Enumeration(Engine):
     Parameters
     ----------
     prior : SpikeSlab
-    dimension : number of features d
-    noise_variance : a number, or an :class:`InverseGammaNoise`
-    n_draws : draws that :meth:`draws` gives
-    seed : seed of those draws
-    max_size : largest number of included coordinates; by default all up to d = 20 (14 if the noise is learnt, which
-        takes a quadrature), and beyond as many as give as many models.
-        What is beyond has posterior mass of at most :attr:`left_out`, which is certified, not estimated.
+        Prior of θ, with a known slab variance and a point-mass or Gaussian spike.
+    dimension : int
+        Number of features d.
+    noise_variance : float or InverseGammaNoise, default=1.0
+        Short form of ``rewards=Gaussian(variance=noise_variance)``.
+    n_draws : int, default=10000
+        Number of draws that :meth:`draws` gives.
+    seed : int, SeedSequence or None
+        Seed of those draws.
+    max_size : int, optional
+        Largest number of included coordinates. By default all up to d = 20 (14 if the noise is learnt, which takes a
+        quadrature), and beyond that as many as give as many models. Larger models have posterior mass of at most
+        :attr:`left_out`, which is certified, not estimated.
+    rewards : Gaussian, optional
+        How a reward arises from θ; by default Gaussian noise of variance 1.
 
+    Examples
+    --------
     >>> posterior = Enumeration(SpikeSlab(inclusion=0.5, slab_variance=1.0), dimension=2, noise_variance=1.0, seed=0)
     >>> posterior.update([1.0, 0.0], 3.0)
     >>> posterior.inclusion().round(3), posterior.mean().round(3), posterior.left_out
@@ -95,21 +104,20 @@ class Enumeration(Engine):
         self,
         prior: SpikeSlab,
         dimension: int,
-        noise_variance: Noise = 1.0,
+        noise_variance: float | InverseGammaNoise | None = None,
         n_draws: int = 10_000,
         seed: Seed = None,
         max_size: int | None = None,
+        rewards: Rewards | None = None,
     ) -> None:
         if not isinstance(prior, SpikeSlab) or not isinstance(prior.spike, PointMass | GaussianSpike):
             raise ArgumentTypeError(
                 "prior", "a SpikeSlab with a point-mass or Gaussian spike for Enumeration", shown(prior)
             )
         prior.refuse_learnt_slab("Enumeration")
-        self.prior = prior
-        self.dimension = check_count("dimension", dimension)
-        self.noise = check_noise(noise_variance)
-        self.n_draws = check_count("n_draws", n_draws)
-        self.evidence = Evidence(dimension)
+        super().__init__(
+            prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed, least_draws=1
+        )
         self._slab_mean, self._slab_variance = prior.slab(dimension)
         beta = prior.inclusions(dimension)
         self._forced = np.flatnonzero(beta == 1)
@@ -119,21 +127,20 @@ class Enumeration(Engine):
             raise ArgumentValueError(
                 "max_size", f"{len(self._free)}, since a Gaussian spike needs every model", str(self.max_size)
             )
-        self._rng = stream(seed)
         self._mixture: list[Component] | None = None
         self._log_evidence = 0.0
         self._left_out = 0.0
 
-    def absorb(self, x: FloatArray, y: FloatArray) -> None:
-        """Condition on a batch that has been checked."""
-        self.evidence.absorb(x, y)
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+        """Condition on a batch that has been checked; observations weigh 1 by default."""
+        self.evidence.absorb(x, y, weights)
         self._mixture = None
 
     @property
     def noise_variance(self) -> float:
         """The noise variance, or its posterior mean if it is learnt."""
-        if not isinstance(self.noise, InverseGammaNoise):
-            return self.noise
+        if self.rewards.known:
+            return float(self.rewards.variance)
         return float(sum(variance * weight for variance, weight in self._noise_weights()))
 
     @property
@@ -171,16 +178,17 @@ class Enumeration(Engine):
             np.add.at(inclusion, part.included, part.weight[:, np.newaxis])
         return inclusion
 
-    def health(self) -> str:
+    def health(self) -> Health:
         """Say how far the numbers can be trusted."""
         models = sum(len(part.weight) for part in self._solve())
         reach = f"over models of up to {self.max_size} features, of which {models} carry the mass"
         if self.left_out > 0.05:
-            return (
+            return Health(
+                False,
                 f"NOT certified: computed {reach}, but larger ones could have up to {self.left_out:.2g} of it; "
-                f"take a larger max_size, or Gibbs"
+                f"take a larger max_size, or Gibbs",
             )
-        return f"exact {reach}; at most {self.left_out:.1e} of it is left out"
+        return Health(True, f"exact {reach}; at most {self.left_out:.1e} of it is left out")
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` independent draws of θ, shape ``(size, d)``."""
@@ -206,7 +214,7 @@ class Enumeration(Engine):
     # From here on: how it is computed
 
     def _affordable_size(self) -> int:
-        most = MOST_MODELS // NODES if isinstance(self.noise, InverseGammaNoise) else MOST_MODELS
+        most = MOST_MODELS if self.rewards.known else MOST_MODELS // NODES
         total, size = 0, -1
         count = 1
         while size < len(self._free) and total + count <= most:
@@ -290,8 +298,12 @@ class Enumeration(Engine):
         factor = np.linalg.cholesky(augmented)
         explained = (factor[:, size, :size] ** 2).sum(axis=1)
         log_det = 2.0 * np.log(np.einsum("nii->ni", factor)[:, :size]).sum(axis=1) + np.log(variance).sum(axis=1)
-        constant = self.evidence.count * np.log(2.0 * np.pi * noise_variance) + self.evidence.square / noise_variance
+        constant = self._log_constant(noise_variance) + self.evidence.square / noise_variance
         return np.asarray(0.5 * (explained - log_det - (mean * mean / variance).sum(axis=1) - constant))
+
+    def _log_constant(self, noise_variance: float) -> float:
+        """Return Σ log(2πσ² / w)."""
+        return float(self.evidence.count * np.log(2.0 * np.pi * noise_variance) - self.evidence.log_weight)
 
     def _components(self, tables: list[Models]) -> Iterator[Component]:
         """Yield what is needed for moments and draws, for the models that carry all but a negligible mass."""
@@ -329,7 +341,7 @@ class Enumeration(Engine):
         moment = self.evidence.moment[active]
         residual = self.evidence.square - float(moment @ np.linalg.pinv(gram, hermitian=True) @ moment)
         residual = max(residual - 1e-9 * self.evidence.square, 0.0)
-        log_fit = -0.5 * (self.evidence.count * np.log(2 * np.pi * noise_variance) + residual / noise_variance)
+        log_fit = -0.5 * (self._log_constant(noise_variance) + residual / noise_variance)
         sizes = np.arange(self.max_size + 1, len(self._free) + 1)
         return float(logsumexp(self._log_size_prior()[sizes] + log_occam[len(self._forced) + sizes - 1] + log_fit))
 
@@ -349,9 +361,10 @@ class Enumeration(Engine):
 
     def _nodes(self) -> list[tuple[float, float]]:
         """Return the noise variances to integrate over, with the log of prior density times quadrature weight."""
-        if not isinstance(self.noise, InverseGammaNoise):
-            return [(self.noise, 0.0)]
-        shape, scale = self.noise.shape, self.noise.scale
+        noise = self.rewards.variance
+        if not isinstance(noise, InverseGammaNoise):
+            return [(noise, 0.0)]
+        shape, scale = noise.shape, noise.scale
 
         def log_prior(u: FloatArray) -> FloatArray:  # of u = log σ²
             return np.asarray(shape * np.log(scale) - gammaln(shape) - shape * u - scale * np.exp(-u))
@@ -376,12 +389,7 @@ class Enumeration(Engine):
         weights = np.exp(heights - logsumexp(heights))
         return [(variance, float(weight)) for (variance, _), weight in zip(nodes, weights, strict=True)]
 
-    def state(self) -> dict[str, Any]:
-        """Return everything that continuing bit for bit needs."""
-        return {"evidence": self.evidence.state(), "rng": generator_state(self._rng)}
-
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        self.evidence.restore(state["evidence"])
-        restore_generator(self._rng, state["rng"])
+        super().restore(state)
         self._mixture = None

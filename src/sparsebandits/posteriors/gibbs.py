@@ -12,13 +12,13 @@ import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, check_count, frozen, shown
-from sparsebandits.model.evidence import Evidence
-from sparsebandits.model.priors import Noise, SpikeSlab, check_noise
-from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
+from sparsebandits.model.priors import InverseGammaNoise, SpikeSlab
+from sparsebandits.model.rewards import Rewards, rewards_of
+from sparsebandits.posteriors.diagnostics import Health, effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
-from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+from sparsebandits.randomness import Seed
 
 BLOCK_EVERY = 100
 """Sweeps over coordinates between two with θ in a block."""
@@ -30,13 +30,24 @@ class Gibbs(Engine):
     Parameters
     ----------
     prior : SpikeSlab
-    dimension : number of features d
-    noise_variance : a number, or an :class:`InverseGammaNoise`
-    n_draws : draws in all, from all chains together
-    seed : integer, SeedSequence, or None for fresh entropy
-    chains : number of chains
-    burn_in : steps of each chain that are thrown away first
+        Prior of θ.
+    dimension : int
+        Number of features d.
+    noise_variance : float or InverseGammaNoise, default=1.0
+        Short form of ``rewards=Gaussian(variance=noise_variance)``.
+    n_draws : int, default=10000
+        Number of draws, from all chains together.
+    seed : int, SeedSequence or None
+        Seed of the chains.
+    chains : int, default=4
+        Number of chains.
+    burn_in : int, default=200
+        Steps of each chain that are discarded first.
+    rewards : Gaussian, optional
+        How a reward arises from θ; by default Gaussian noise of variance 1.
 
+    Examples
+    --------
     >>> posterior = Gibbs(SpikeSlab(inclusion=0.5, slab_variance=1.0), dimension=2, noise_variance=1.0, seed=0)
     >>> posterior.update([1.0, 0.0], 3.0)
     >>> bool(abs(posterior.inclusion()[0] - 0.87) < 0.03), bool(posterior.r_hat().max() < 1.01)
@@ -47,41 +58,37 @@ class Gibbs(Engine):
         self,
         prior: SpikeSlab,
         dimension: int,
-        noise_variance: Noise = 1.0,
+        noise_variance: float | InverseGammaNoise | None = None,
         n_draws: int = 10_000,
         seed: Seed = None,
         chains: int = 4,
         burn_in: int = 200,
+        rewards: Rewards | None = None,
     ) -> None:
         if not isinstance(prior, SpikeSlab):
             raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
-        self.prior = prior
-        self.dimension = check_count("dimension", dimension)
-        self.noise = check_noise(noise_variance)
-        self.n_draws = check_count("n_draws", n_draws, least=10)
+        super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
         self.chains = check_count("chains", chains)
         self.burn_in = check_count("burn_in", burn_in, least=0)
         if self.n_draws % self.chains:
             raise ArgumentValueError("n_draws", f"a multiple of chains ({self.chains})", f"{self.n_draws}")
         if self.n_draws < 4 * self.chains:
             raise ArgumentValueError("n_draws", f"at least 4 a chain, {4 * self.chains} in all", f"{self.n_draws}")
-        self.evidence = Evidence(dimension)
-        self._rng = stream(seed)
-        self._moves = Moves(prior, dimension, self.noise)
+        self._moves = Moves(prior, dimension, self.rewards)
         self._draws: Draws | None = None
         self._inclusion: FloatArray = np.empty(dimension)
         self._learnt: dict[str, FloatArray] = {}
 
-    def absorb(self, x: FloatArray, y: FloatArray) -> None:
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
-        self.evidence.absorb(x, y)
+        self.evidence.absorb(x, y, weights)
         self._draws = None
 
     @property
     def noise_variance(self) -> float:
         """The noise variance, or its posterior mean if it is learnt."""
-        if isinstance(self.noise, float):
-            return self.noise
+        if self.rewards.known:
+            return float(self.rewards.variance)
         self.draws()
         return float(self._learnt["noise_variance"].mean())
 
@@ -110,13 +117,14 @@ class Gibbs(Engine):
         """Return the split R-hat of each coordinate, shape ``(d,)``: chains that agree have 1."""
         return split_r_hat(self.draws().theta, self.chains)
 
-    def health(self) -> str:
+    def health(self) -> Health:
         """Say how far the numbers can be trusted."""
         worst, fewest = self.r_hat().max(), effective_draws(self.draws().theta, self.chains).min()
         verdict = "the chains agree" if worst < 1.01 else "the chains DISAGREE: run them longer"
-        return (
+        return Health(
+            bool(worst < 1.01),
             f"{self.chains} chains, {self.n_draws} draws worth {fewest:.0f} independent ones for the slowest feature; "
-            f"R-hat at most {worst:.3f}: {verdict}"
+            f"R-hat at most {worst:.3f}: {verdict}",
         )
 
     def _run(self) -> FloatArray:
@@ -165,12 +173,11 @@ class Gibbs(Engine):
         drawn = None
         if self._draws is not None:
             drawn = {"theta": self._draws.theta, "inclusion": self._inclusion, "learnt": self._learnt}
-        return {"evidence": self.evidence.state(), "rng": generator_state(self._rng), "drawn": drawn}
+        return {**super().state(), "drawn": drawn}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        self.evidence.restore(state["evidence"])
-        restore_generator(self._rng, state["rng"])
+        super().restore(state)
         self._draws = None
         if state["drawn"] is not None:
             self._draws = Draws.trusted(state["drawn"]["theta"], np.full(self.n_draws, 1.0 / self.n_draws))

@@ -14,6 +14,7 @@ L = λ_max(X'X)/σ² + max 1/V; steps of up to 2 / L are stable (the paper is si
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,14 +31,14 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
-from sparsebandits.model.evidence import Evidence
-from sparsebandits.model.priors import BetaInclusion, InverseGammaNoise, LaplaceSpike, SpikeSlab
-from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
+from sparsebandits.model.priors import BetaInclusion, LaplaceSpike, SpikeSlab
+from sparsebandits.model.rewards import Rewards, known_noise
+from sparsebandits.posteriors.diagnostics import Health, effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.kernels.compiled import COMPILED
 from sparsebandits.posteriors.kernels.inline_random import GOLDEN, RandomState, mixed, normal, random_state
-from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+from sparsebandits.randomness import Seed
 
 Schedule: TypeAlias = Callable[[int], float] | float
 START_VARIANCE = 0.1
@@ -50,9 +51,29 @@ class DivergenceError(RuntimeError):
     """Chains left all bounds; there are no draws."""
 
 
-def decaying_step(k: int) -> float:
-    """Return ω_k = 1 / k^0.6, which forgets the start and settles (Robbins and Monro 1951)."""
-    return float(k**-0.6)
+@dataclass(frozen=True)
+class PowerDecay:
+    """A schedule: 1 / k^exponent, which forgets the start and settles (Robbins and Monro 1951).
+
+    Parameters
+    ----------
+    exponent : float, default=0.6
+        Between one half and one for convergence.
+
+    Examples
+    --------
+    >>> PowerDecay()(1)
+    1.0
+    """
+
+    exponent: float = 0.6
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exponent", check_positive("exponent", self.exponent))
+
+    def __call__(self, k: int) -> float:
+        """Return the step size in step k = 1, 2, …."""
+        return float(k**-self.exponent)
 
 
 @njit(**COMPILED)
@@ -202,18 +223,33 @@ class Langevin(Engine):
 
     Parameters
     ----------
-    prior : SpikeSlab with a LaplaceSpike and known inclusion
-    dimension : number of features d
-    noise_variance : variance of a reward around its mean, known
-    n_draws : draws M in all
-    seed : integer, SeedSequence, or None for fresh entropy
-    chains : chains C that run side by side; 1 is the printed form
-    burn_in : steps of each chain that are thrown away first; 0 is the printed form
-    thinning : the paper's T: every T-th step is kept
-    learning_rate : η_k as a share of 1 / L, one number or a function of k = 1, 2, …; 2 and more would diverge
-    step_size : ω_k, likewise
-    warm_start : go on from where the chains were before the last observation, rather than from the start
+    prior : SpikeSlab
+        Prior of θ, with a Laplace spike, known inclusion and known slab variance.
+    dimension : int
+        Number of features d.
+    noise_variance : float, default=1.0
+        Short form of ``rewards=Gaussian(variance=noise_variance)``.
+    n_draws : int, default=10000
+        Number of draws M, from all chains together.
+    seed : int, SeedSequence or None
+        Seed of the chains.
+    chains : int, default=1
+        Number of chains C that run side by side; 1 is the printed form.
+    burn_in : int, default=0
+        Steps of each chain that are discarded first; 0 is the printed form.
+    thinning : int, default=1
+        The paper's T: every T-th step is kept.
+    learning_rate : float or callable, default=0.5
+        η_k as a share of 1 / L, one number or a function of k = 1, 2, …; 2 and more would diverge.
+    step_size : float or callable, default=PowerDecay(0.6)
+        ω_k, likewise. A policy can be saved with numbers and :class:`PowerDecay`, not with other functions.
+    warm_start : bool, default=False
+        Continue from where the chains were before the last observation, rather than from the start.
+    rewards : Gaussian, optional
+        How a reward arises from θ; by default Gaussian noise of variance 1.
 
+    Examples
+    --------
     >>> prior = SpikeSlab.from_paper(beta=0.2, lambda0=0.1, lambda1=1.0, noise_variance=1.0)
     >>> posterior = Langevin(prior, dimension=2, noise_variance=1.0, seed=0, chains=10, burn_in=50)
     >>> posterior.update(np.tile([1.0, 0.0], (50, 1)), np.full(50, 2.0))
@@ -225,27 +261,23 @@ class Langevin(Engine):
         self,
         prior: SpikeSlab,
         dimension: int,
-        noise_variance: float = 1.0,
+        noise_variance: float | None = None,
         n_draws: int = 10_000,
         seed: Seed = None,
         chains: int = 1,
         burn_in: int = 0,
         thinning: int = 1,
         learning_rate: Schedule = 0.5,
-        step_size: Schedule = decaying_step,
+        step_size: Schedule = PowerDecay(),  # noqa: B008 - frozen
         warm_start: bool = False,
+        rewards: Rewards | None = None,
     ) -> None:
         if not isinstance(prior, SpikeSlab) or not isinstance(prior.spike, LaplaceSpike):
             raise ArgumentTypeError("prior", "a SpikeSlab with a Laplace spike for Langevin", shown(prior))
         if isinstance(prior.inclusion, BetaInclusion):
             raise ArgumentTypeError("prior", "a known inclusion for Langevin", shown(prior.inclusion))
         prior.refuse_learnt_slab("Langevin")
-        self.prior = prior
-        self.dimension = check_count("dimension", dimension)
-        if isinstance(noise_variance, InverseGammaNoise):
-            raise ArgumentTypeError("noise_variance", "a number for Langevin", shown(noise_variance))
-        self.noise_variance = check_positive("noise_variance", noise_variance)
-        self.n_draws = check_count("n_draws", n_draws, least=10)
+        super().__init__(prior, dimension, known_noise("Langevin", rewards, noise_variance), n_draws, seed)
         self.chains = check_count("chains", chains)
         if self.n_draws % self.chains:
             raise ArgumentValueError("n_draws", f"a multiple of chains ({self.chains})", f"{self.n_draws}")
@@ -255,21 +287,25 @@ class Langevin(Engine):
         self.thinning = check_count("thinning", thinning)
         self.warm_start = bool(warm_start)
         steps = self.burn_in + self.thinning * self.n_draws // self.chains
+        self.learning_rate, self.step_size = learning_rate, step_size
         self._rates = _scheduled("learning_rate", learning_rate, steps)
         self._weights = _scheduled("step_size", step_size, steps)
-        self.evidence = Evidence(dimension)
         self._spike = prior.spike
         self._slab_mean, self._slab_variance = prior.slab(dimension)
-        self._rng = stream(seed)
         self._real: Any = np.float32 if self.chains >= WIDE else np.float64
         self._theta: Any = None  # where the chains are
         self._nu: Any = None
         self._draws: Draws | None = None
         self._inclusion: FloatArray = np.empty(dimension)
 
-    def absorb(self, x: FloatArray, y: FloatArray) -> None:
+    @property
+    def noise_variance(self) -> float:
+        """Noise variance of a reward of weight one."""
+        return float(self.rewards.variance)
+
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
-        self.evidence.absorb(x, y)
+        self.evidence.absorb(x, y, weights)
         self._draws = None
 
     def draws(self) -> Draws:
@@ -283,14 +319,15 @@ class Langevin(Engine):
         self.draws()
         return self._inclusion
 
-    def health(self) -> str:
+    def health(self) -> Health:
         """Say how far the numbers can be trusted."""
         theta = self.draws().theta
         worst, fewest = split_r_hat(theta, self.chains).max(), effective_draws(theta, self.chains).min()
         verdict = "they agree" if worst < 1.01 else "they have NOT settled: run them longer"
-        return (
+        return Health(
+            bool(worst < 1.01),
             f"approximate, whatever its length; {self.chains} chain(s), {self.n_draws} draws worth {fewest:.0f} "
-            f"independent ones for the slowest feature; R-hat at most {worst:.3f}: {verdict}"
+            f"independent ones for the slowest feature; R-hat at most {worst:.3f}: {verdict}",
         )
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
@@ -345,8 +382,7 @@ class Langevin(Engine):
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""
         return {
-            "evidence": self.evidence.state(),
-            "rng": generator_state(self._rng),
+            **super().state(),
             "theta": self._theta,
             "nu": self._nu,
             "draws": None if self._draws is None else self._draws.theta,
@@ -355,8 +391,7 @@ class Langevin(Engine):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        self.evidence.restore(state["evidence"])
-        restore_generator(self._rng, state["rng"])
+        super().restore(state)
         self._theta, self._nu, self._inclusion = state["theta"], state["nu"], state["inclusion"]
         theta = state["draws"]
         self._draws = None if theta is None else Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))

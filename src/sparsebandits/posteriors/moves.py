@@ -20,9 +20,9 @@ from sparsebandits.model.priors import (
     InverseGammaNoise,
     InverseGammaSlab,
     LaplaceSpike,
-    Noise,
     SpikeSlab,
 )
+from sparsebandits.model.rewards import Rewards
 from sparsebandits.posteriors.engine import TIED
 from sparsebandits.posteriors.kernels.blocked import blocked_sweep
 from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep, correlated_neighbours
@@ -70,12 +70,12 @@ class Ensemble:
 
 
 class Moves:
-    """The moves for one prior and one kind of noise."""
+    """The moves for one prior and one family of rewards."""
 
-    def __init__(self, prior: SpikeSlab, dimension: int, noise: Noise) -> None:
+    def __init__(self, prior: SpikeSlab, dimension: int, rewards: Rewards) -> None:
         self.prior = prior
         self.dimension = dimension
-        self.noise = noise
+        self.noise = rewards.variance
         self._slab_mean, self._slab_variance = prior.slab(dimension)
         self.slab_deviation = np.sqrt(self._slab_variance)  # in units of √V, where that is learnt
         self._of_noise = isinstance(prior.slab_variance, InverseGammaSlab) and prior.slab_variance.of_noise

@@ -21,14 +21,15 @@ import numpy as np
 from numpy.random import Generator
 from scipy.optimize import brentq
 
-from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, check_count, shown
-from sparsebandits.model.evidence import Evidence
-from sparsebandits.model.priors import Noise, SpikeSlab, check_noise
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, shown
+from sparsebandits.model.priors import InverseGammaNoise, SpikeSlab
+from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.cloud import Cloud, Weights
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
-from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+from sparsebandits.randomness import Seed
 
 LEAST_SHARE = 0.35
 """Share of the particles that the effective number must not fall below. With 0.5 and a correlation of 0.7 errors are 3
@@ -64,11 +65,20 @@ class Particles(Engine):
     Parameters
     ----------
     prior : SpikeSlab
-    dimension : number of features d
-    noise_variance : a number, or an :class:`InverseGammaNoise`
-    n_draws : number of particles
-    seed : integer, SeedSequence, or None for fresh entropy
+        Prior of θ.
+    dimension : int
+        Number of features d.
+    noise_variance : float or InverseGammaNoise, default=1.0
+        Short form of ``rewards=Gaussian(variance=noise_variance)``.
+    n_draws : int, default=10000
+        Number of particles.
+    seed : int, SeedSequence or None
+        Seed of the particles.
+    rewards : Gaussian, optional
+        How a reward arises from θ; by default Gaussian noise of variance 1.
 
+    Examples
+    --------
     >>> posterior = Particles(SpikeSlab(inclusion=0.5, slab_variance=1.0), dimension=2, noise_variance=1.0, seed=0)
     >>> posterior.update([1.0, 0.0], 3.0)
     >>> bool(abs(posterior.inclusion()[0] - 0.87) < 0.03)
@@ -79,22 +89,18 @@ class Particles(Engine):
         self,
         prior: SpikeSlab,
         dimension: int,
-        noise_variance: Noise = 1.0,
+        noise_variance: float | InverseGammaNoise | None = None,
         n_draws: int = 10_000,
         seed: Seed = None,
+        rewards: Rewards | None = None,
     ) -> None:
         if not isinstance(prior, SpikeSlab):
             raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
-        self.prior = prior
-        self.dimension = check_count("dimension", dimension)
-        self.noise = check_noise(noise_variance)
-        self.n_draws = check_count("n_draws", n_draws, least=10)
-        self.evidence = Evidence(dimension)
+        super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
         self.log_evidence = 0.0
         self.sweeps = 0  # of the last move,
         self.memory = 0.0  # and the correlation of what particles were before it and after
-        self._rng = stream(seed)
-        self._moves = Moves(prior, dimension, self.noise)
+        self._moves = Moves(prior, dimension, self.rewards)
         self._particles = self._moves.from_prior(self._rng, n_draws)
         self._cloud = Cloud(self._particles.theta)
 
@@ -103,11 +109,12 @@ class Particles(Engine):
         """The noise variance, or its posterior mean if it is learnt."""
         return float(self._cloud.weights.normalised @ np.broadcast_to(self._noise_variances(), self.n_draws))
 
-    def absorb(self, x: FloatArray, y: FloatArray) -> None:
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked, one observation after the other."""
-        for row, reward in zip(x, y.tolist(), strict=True):
-            self._assimilate(row, reward)
-            self.evidence.absorb(row[np.newaxis], np.array([reward]))
+        for i, (row, reward) in enumerate(zip(x, y.tolist(), strict=True)):
+            self._assimilate(row, reward, 1.0 if weights is None else float(weights[i]))
+            one = slice(i, i + 1)
+            self.evidence.absorb(x[one], y[one], None if weights is None else weights[one])
 
     def draws(self) -> Draws:
         """Return the particles with their weights; ``theta`` is the same array until the particles have moved."""
@@ -121,7 +128,7 @@ class Particles(Engine):
         """Return draws of the hyperparameters that are learnt, by name, each of shape ``(M,)``."""
         return self._particles.learnt()
 
-    def health(self) -> str:
+    def health(self) -> Health:
         """Say how far the sampling can be trusted; whether the model is right is another question."""
         distinct = len(np.unique(self._particles.theta, axis=0))
         size = self._cloud.weights.effective_size
@@ -134,7 +141,7 @@ class Particles(Engine):
                 f"(correlation {self.memory:.2f}, wanted below {FORGOTTEN:g})"
             )
         good = size >= FEW_DRAWS and (self.sweeps == 0 or self.memory < FORGOTTEN)
-        return f"{'good' if good else 'DOUBTFUL, take more particles (n_draws)'}: {worth}; {moved}"
+        return Health(good, f"{'good' if good else 'DOUBTFUL, take more particles (n_draws)'}: {worth}; {moved}")
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` particles chosen by weight, shape ``(size, d)``."""
@@ -143,11 +150,11 @@ class Particles(Engine):
 
     # From here on: how it is computed
 
-    def _assimilate(self, x: FloatArray, y: float) -> None:
+    def _assimilate(self, x: FloatArray, y: float, weight: float) -> None:
         """Take in an observation, whole if the particles bear it, else in parts with a move after each."""
         taken, least = 0.0, LEAST_SHARE * self.n_draws
         while taken < 1.0:
-            before, (log_likelihood, constant) = self._cloud.weights, self._log_likelihood(x, y)
+            before, (log_likelihood, constant) = self._cloud.weights, self._log_likelihood(x, y, weight)
             part = 1.0 - taken
             after = Weights.of(before.logs + part * log_likelihood)
             if after.effective_size < least:
@@ -158,26 +165,28 @@ class Particles(Engine):
             self._cloud.reweight(after)
             taken += part
             if taken < 1.0 or after.effective_size < least:  # after a least part, even at the end
-                self._resample_and_move(x, y, min(taken, 1.0))
+                self._resample_and_move(x, y, weight, min(taken, 1.0))
 
-    def _log_likelihood(self, x: FloatArray, y: float) -> tuple[FloatArray, float]:
+    def _log_likelihood(self, x: FloatArray, y: float, weight: float) -> tuple[FloatArray, float]:
         """Return the log likelihood of each particle less a constant, and that constant."""
         misfit, variances = self._cloud.misfit(x, y), self._particles.noise_variances
         if variances is None:
-            variance = self._noise_variances()
+            variance = self._noise_variances() / weight
             return misfit / (-2.0 * variance), -0.5 * (y * y / variance + math.log(2.0 * math.pi * variance))
+        variances = variances / weight
         return -0.5 * ((misfit + y * y) / variances + np.log(2.0 * np.pi * variances)), 0.0
 
     def _noise_variances(self) -> Any:
-        return self.noise if self._particles.noise_variances is None else self._particles.noise_variances
+        return self.rewards.variance if self._particles.noise_variances is None else self._particles.noise_variances
 
-    def _resample_and_move(self, x: FloatArray, y: float, part: float) -> None:
+    def _resample_and_move(self, x: FloatArray, y: float, weight: float, part: float) -> None:
         """Resample, and move under the posterior given all evidence and ``part`` of the observation (x, y)."""
         particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng))
+        counted = part * weight
         sums = Sums(
-            np.ascontiguousarray(self.evidence.gram + part * np.outer(x, x)),
-            self.evidence.moment + part * y * x,
-            self.evidence.square + part * y * y,
+            np.ascontiguousarray(self.evidence.gram + counted * np.outer(x, x)),
+            self.evidence.moment + counted * y * x,
+            self.evidence.square + counted * y * y,
             self.evidence.count + part,
         )
         before = self._remembered(particles, x)
@@ -198,22 +207,20 @@ class Particles(Engine):
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""
         return {
-            "evidence": self.evidence.state(),
+            **super().state(),
             "log_evidence": self.log_evidence,
             "sweeps": self.sweeps,
             "memory": self.memory,
-            "rng": generator_state(self._rng),
             "particles": dict(vars(self._particles)),
             "log_weights": self._cloud.weights.logs,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        self.evidence.restore(state["evidence"])
+        super().restore(state)
         self.log_evidence = float(state["log_evidence"])
         self.sweeps = int(state["sweeps"])
         self.memory = float(state["memory"])
-        restore_generator(self._rng, state["rng"])
         self._particles = Ensemble(**state["particles"])
         self._cloud = Cloud(self._particles.theta, state["log_weights"])
 

@@ -5,6 +5,22 @@ from typing import TYPE_CHECKING
 from sparsebandits import lazy
 
 if TYPE_CHECKING:
-    from sparsebandits.policies.linucb import ConfidenceRadius as ConfidenceRadius
+    from sparsebandits.rules.beliefs import Beliefs as Beliefs
+    from sparsebandits.rules.choice import Choice as Choice
+    from sparsebandits.rules.choice import Mixture as Mixture
+    from sparsebandits.rules.choice import Reasons as Reasons
+    from sparsebandits.rules.greedy import Greedy as Greedy
+    from sparsebandits.rules.ids import InformationDirected as InformationDirected
+    from sparsebandits.rules.information import Information as Information
+    from sparsebandits.rules.information import information as information
+    from sparsebandits.rules.mutual_information import mutual_information as mutual_information
+    from sparsebandits.rules.optimism import ConfidenceRadius as ConfidenceRadius
+    from sparsebandits.rules.optimism import Optimism as Optimism
+    from sparsebandits.rules.ratio import minimise_over_actions as minimise_over_actions
+    from sparsebandits.rules.ratio import minimise_over_distributions as minimise_over_distributions
+    from sparsebandits.rules.ratio import ratios as ratios
+    from sparsebandits.rules.rule import Rule as Rule
+    from sparsebandits.rules.thompson import Thompson as Thompson
+    from sparsebandits.rules.uniform import Uniform as Uniform
 else:
     __getattr__, __dir__, __all__ = lazy.names(__name__)

@@ -12,6 +12,7 @@ from sparsebandits.theory.bounds import (
 )
 from sparsebandits.theory.design import Design, exploratory_design
 from sparsebandits.theory.hypercube import HypercubeDesign, hypercube_design
+from sparsebandits.theory.information_path import InformationPath
 from sparsebandits.theory.regimes import Regime, regime
 from sparsebandits.theory.regret import RegretBound, RegretBounds, regret_bound, regret_bounds_over
 from sparsebandits.theory.restricted_eigenvalue import Bounds, restricted_eigenvalue
@@ -22,6 +23,7 @@ __all__ = [
     "Bounds",
     "Design",
     "HypercubeDesign",
+    "InformationPath",
     "Regime",
     "RegretBound",
     "RegretBounds",

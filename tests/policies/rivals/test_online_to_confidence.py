@@ -153,7 +153,7 @@ def least_slack(prior: sb.SpikeSlab, sparsity: int) -> float:
             reward = float(decision.features @ truth + spread * rng.standard_t(3))
             policy.tell(decision, reward)
             losses += (reward - theta @ decision.features) ** 2
-            rule: Any = policy.rule
+            rule: Any = policy.posterior
             slack.append(rule.regret_bound() - (rule.loss - losses.min()))
     return float(min(slack))
 
@@ -192,7 +192,7 @@ def test_particles_find_the_regret_bound_of_enumeration() -> None:
         row, reward = actions[[rng.integers(10)]], float(rng.standard_normal())
         for policy in policies:
             policy.tell(policy.ask(row), reward)
-    exact, estimate, other = (policy.rule.regret_bound() for policy in policies)
+    exact, estimate, other = (policy.posterior.regret_bound() for policy in policies)
     assert abs(estimate - exact) < 0.15
     assert abs(other - exact) > 0.15
 
@@ -210,7 +210,7 @@ def furthest(seed: int) -> float:
     policy = sb.rivals.OnlineToConfidence(
         rng.standard_normal((4, 3)), sb.SpikeSlab(1 / 3, 1.0), 1.0, n_draws=100, delta=0.05, sparsity=1, seed=seed
     )
-    rule: Any = policy.rule
+    rule: Any = policy.posterior
     largest = 0.0
     for _ in range(ROUNDS):
         decision = policy.ask()
@@ -235,7 +235,7 @@ def test_the_set_covers_the_truth_in_all_rounds_of_19_in_20_runs() -> None:
 def test_each_actions_own_noise_weighs_its_reward() -> None:
     actions, noises = some_actions(6, 3), np.linspace(0.2, 3.0, 6)
     policy = sb.rivals.OnlineToConfidence(actions, PRIOR, noises, engine="enumeration")
-    fit: Any = policy.rule
+    fit: Any = policy.posterior
     information = np.eye(3)
     for reward in np.random.default_rng(0).standard_normal(15):
         decision = policy.ask()
@@ -259,10 +259,10 @@ def test_regret_on_an_easy_instance() -> None:
 
 def test_defaults() -> None:
     policy = sb.rivals.OnlineToConfidence(np.eye(40), n_draws=50, bound=2.0)
-    assert policy.arguments["sparsity"] == 5
-    assert (policy.arguments["prior"].inclusion, policy.arguments["prior"].slab_variance) == (0.125, 0.8)
+    assert policy.posterior.sparsity == 5
+    assert (policy.posterior.prior.inclusion, policy.posterior.prior.slab_variance) == (0.125, 0.8)
     known = sb.rivals.OnlineToConfidence(np.eye(40), sb.SpikeSlab(0.1, 0.25), n_draws=50)
-    assert known.arguments["sparsity"] == 4
+    assert known.posterior.sparsity == 4
 
 
 @pytest.mark.parametrize(

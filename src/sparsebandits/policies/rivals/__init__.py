@@ -1,18 +1,37 @@
-"""Published rivals: whole algorithms to compare with."""
+"""Published rivals: whole algorithms to compare with, each a learner and a rule of its own in one file."""
 
 from typing import TYPE_CHECKING
 
 from sparsebandits import lazy
 
 if TYPE_CHECKING:
+    from sparsebandits.policies.rivals.dr_lasso import AverageLasso as AverageLasso
+    from sparsebandits.policies.rivals.dr_lasso import DoublyRobust as DoublyRobust
     from sparsebandits.policies.rivals.dr_lasso import DRLasso as DRLasso
+    from sparsebandits.policies.rivals.dr_lasso import PseudoRewards as PseudoRewards
     from sparsebandits.policies.rivals.estc import ESTC as ESTC
+    from sparsebandits.policies.rivals.estc import ExploreThenCommit as ExploreThenCommit
+    from sparsebandits.policies.rivals.estc import LassoOnce as LassoOnce
     from sparsebandits.policies.rivals.frequentist_ids import FrequentistIDS as FrequentistIDS
+    from sparsebandits.policies.rivals.frequentist_ids import (
+        FrequentistInformationDirected as FrequentistInformationDirected,
+    )
     from sparsebandits.policies.rivals.hypercube_elimination import HypercubeElimination as HypercubeElimination
+    from sparsebandits.policies.rivals.hypercube_elimination import SelectiveExploration as SelectiveExploration
+    from sparsebandits.policies.rivals.hypercube_elimination import SignEstimates as SignEstimates
+    from sparsebandits.policies.rivals.lasso import GreedyLasso as GreedyLasso
+    from sparsebandits.policies.rivals.lasso import LassoEstimator as LassoEstimator
+    from sparsebandits.policies.rivals.lasso_bandit import ForcedSamples as ForcedSamples
+    from sparsebandits.policies.rivals.lasso_bandit import ForcedSampling as ForcedSampling
     from sparsebandits.policies.rivals.lasso_bandit import LassoBandit as LassoBandit
     from sparsebandits.policies.rivals.lasso_greedy import LassoGreedy as LassoGreedy
+    from sparsebandits.policies.rivals.lasso_greedy import PlainLasso as PlainLasso
+    from sparsebandits.policies.rivals.online_to_confidence import ForecastEllipsoid as ForecastEllipsoid
     from sparsebandits.policies.rivals.online_to_confidence import OnlineToConfidence as OnlineToConfidence
+    from sparsebandits.policies.rivals.online_to_confidence import OptimismOverForecasts as OptimismOverForecasts
     from sparsebandits.policies.rivals.sa_lasso import SALasso as SALasso
+    from sparsebandits.policies.rivals.sa_lasso import SparsityAgnostic as SparsityAgnostic
+    from sparsebandits.policies.rivals.thresholded_lasso import Thresholded as Thresholded
     from sparsebandits.policies.rivals.thresholded_lasso import ThresholdedLasso as ThresholdedLasso
 else:
     __getattr__, __dir__, __all__ = lazy.names(__name__)

@@ -25,11 +25,21 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, check_count, check_positive
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, check_count, check_positive, shown
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.decision import Choice, Reasons
-from sparsebandits.policies.rivals.lasso import Estimate, LassoPolicy, LassoRule, check_weight, lasso, root_log_rate
+from sparsebandits.policies.policy import Recorder
+from sparsebandits.policies.rivals.lasso import (
+    Estimate,
+    LassoEstimator,
+    LassoPolicy,
+    check_weight,
+    lasso,
+    root_log_rate,
+)
 from sparsebandits.randomness import Seed
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.rule import Rule
 
 
 @dataclass(frozen=True)
@@ -62,48 +72,76 @@ def pseudo_rewards(mean: FloatArray, chosen: FloatArray, weight: FloatArray, rew
     return mean + (rewards - chosen) / weight
 
 
-class DoublyRobust(LassoRule):
-    """The rule. A decision is remembered by b̄, ⟨b̄, θ̂⟩, ⟨b_a, θ̂⟩ and N π, until its reward comes."""
+class PseudoRewards(LassoEstimator):
+    """What learns: a Lasso of pseudo-rewards on average rows.
+
+    A decision is remembered by b̄, ⟨b̄, θ̂⟩, ⟨b_a, θ̂⟩ and N π, until its reward comes.
+
+    Parameters
+    ----------
+    dimension : int
+        Number of features d.
+    estimator : AverageLasso
+        How θ is estimated.
+    refit_growth : float, default=0.0
+        Share of new rewards at which the Lasso is fitted again.
+    cut_off : float, optional
+        Largest size of a pseudo-reward.
+    """
 
     def __init__(
-        self,
-        dimension: int,
-        refit_growth: object,
-        exploration: float,
-        penalty: float,
-        uniform_rounds: int,
-        cut_off: float | None,
+        self, dimension: int, estimator: AverageLasso, refit_growth: float = 0.0, cut_off: float | None = None
     ) -> None:
-        super().__init__(dimension, AverageLasso(penalty), refit_growth)
-        self.exploration, self.uniform_rounds, self.cut_off = exploration, uniform_rounds, cut_off
+        super().__init__(dimension, estimator, refit_growth)
+        self.cut_off = cut_off
 
-    def exploration_in(self, number: int) -> float:
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+        """Keep the pseudo-rewards."""
+        pseudo = pseudo_rewards(x[:, -3], x[:, -2], x[:, -1], y)
+        if self.cut_off is not None:
+            pseudo = pseudo.clip(-self.cut_off, self.cut_off)
+        super().absorb(x[:, :-3], pseudo)
+
+
+@dataclass(frozen=True)
+class DoublyRobust(Rule):
+    """Draw a row: uniformly with a probability that shrinks, otherwise the best by the estimate.
+
+    Parameters
+    ----------
+    exploration : float
+        λ_1, on the share of uniform play.
+    uniform_rounds : int
+        z, rounds of uniform play at the start.
+    """
+
+    exploration: float
+    uniform_rounds: int
+
+    def check(self, posterior: Any) -> None:
+        """Require :class:`PseudoRewards`."""
+        if not isinstance(posterior, PseudoRewards):
+            raise ArgumentTypeError("posterior", "PseudoRewards for DoublyRobust", shown(posterior))
+
+    def exploration_in(self, number: int, dimension: int) -> float:
         """Return λ_1t of round t = ``number``, counted from one."""
         if number <= self.uniform_rounds:
             return 1.0
-        return min(1.0, self.exploration * root_log_rate(number, self.samples.x.shape[1]))
+        return min(1.0, self.exploration * root_log_rate(number, dimension))
 
-    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Draw a row."""
-        coefficients = self.estimate().coefficients
-        values = actions.features @ coefficients
-        self.rounds += 1
-        exploration = self.exploration_in(self.rounds)
+        coefficients = beliefs.posterior.estimate().coefficients
+        values = beliefs.features @ coefficients
+        exploration = self.exploration_in(beliefs.decisions + 1, beliefs.features.shape[1])
         probability = row_probabilities(values, exploration)
         action = int(rng.choice(len(values), p=probability)) if len(values) > 1 else 0
         remembered = np.array([values.mean(), values[action], len(values) * probability[action]])
         columns = {"estimated reward": values, "probability": probability}
-        notes = {**self.notes(), "share of uniform play": exploration}
-        reasons = Reasons.top(action, values, columns, actions.features[action] * coefficients, notes)
-        observation = np.concatenate((actions.features.mean(axis=0), remembered))
+        notes = {**beliefs.posterior.notes(), "share of uniform play": exploration}
+        reasons = Reasons.top(action, values, columns, beliefs.features[action] * coefficients, notes)
+        observation = np.concatenate((beliefs.features.mean(axis=0), remembered))
         return Choice(action, float(probability[action]), reasons, observation=observation)
-
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
-        """Keep the pseudo-rewards."""
-        pseudo = pseudo_rewards(features[:, -3], features[:, -2], features[:, -1], rewards)
-        if self.cut_off is not None:
-            pseudo = pseudo.clip(-self.cut_off, self.cut_off)
-        super().learn(features[:, :-3], pseudo)
 
 
 class DRLasso(LassoPolicy):
@@ -111,15 +149,27 @@ class DRLasso(LassoPolicy):
 
     Parameters
     ----------
-    actions : array or DataFrame ``(K, d)``, one row an action
-    noise_variance : of a reward; taken as every policy takes it, but the authors' constants do not depend on it
-    exploration : λ_1, on the share of uniform play
-    penalty : λ_2
-    uniform_rounds : z, rounds of uniform play at the start
-    cut_off : largest size of a pseudo-reward, in the unit of rewards; None for no limit
-    refit_growth : share of new rewards at which the Lasso is fitted anew; 0 is after every reward, as published
-    seed : integer, SeedSequence, or None for fresh entropy
+    actions : array or DataFrame of shape (K, d)
+        One row per action.
+    noise_variance : float, default=1.0
+        Noise variance of a reward, taken as every policy takes it; the authors' constants do not depend on it.
+    exploration : float, default=1.0
+        λ_1, on the share of uniform play.
+    penalty : float, default=0.5
+        λ_2.
+    uniform_rounds : int, default=10
+        z, rounds of uniform play at the start.
+    cut_off : float or None, default=3.0
+        Largest size of a pseudo-reward, in the unit of rewards; None for no limit.
+    refit_growth : float, default=0.0
+        Share of new rewards at which the Lasso is fitted again; 0 is after every reward, as published.
+    seed : int, SeedSequence or None
+        Seed of all random choices.
+    journal : Recorder, optional
+        Where decisions and rewards are recorded.
 
+    Examples
+    --------
     >>> policy = DRLasso(np.eye(3), seed=1)
     >>> decision = policy.ask()
     >>> policy.tell(decision, 1.0)
@@ -137,14 +187,14 @@ class DRLasso(LassoPolicy):
         cut_off: float | None = 3.0,
         refit_growth: float = 0.0,
         seed: Seed = None,
+        journal: Recorder | None = None,
     ) -> None:
         available = ActionSet.of(actions)
-        arguments: dict[str, Any] = {
-            "noise_variance": check_positive("noise_variance", noise_variance),
-            "exploration": check_weight("exploration", exploration),
-            "penalty": check_weight("penalty", penalty),
-            "uniform_rounds": check_count("uniform_rounds", uniform_rounds, least=0),
-            "cut_off": None if cut_off is None else check_positive("cut_off", cut_off),
-        }
-        settings = {name: value for name, value in arguments.items() if name != "noise_variance"}
-        super().__init__(available, DoublyRobust(available.dimension, refit_growth, **settings), arguments, seed)
+        check_positive("noise_variance", noise_variance)
+        rule = DoublyRobust(
+            check_weight("exploration", exploration), check_count("uniform_rounds", uniform_rounds, least=0)
+        )
+        limit = None if cut_off is None else check_positive("cut_off", cut_off)
+        estimator = AverageLasso(check_weight("penalty", penalty))
+        learner = PseudoRewards(available.dimension, estimator, refit_growth, limit)
+        super().__init__(available, learner, rule, seed, journal)

@@ -16,6 +16,7 @@ of the right order at best (it minimises a bound), so ``exploration`` is worth t
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,12 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.decision import Choice, Reasons
-from sparsebandits.policies.policy import Policy
+from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.policies.rivals.lasso import CROSS_VALIDATION, cross_validated_penalty, lasso
 from sparsebandits.randomness import Seed
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.rule import Rule
 from sparsebandits.theory import exploratory_design
 
 PENALTIES = ("theorem", CROSS_VALIDATION)
@@ -65,43 +68,40 @@ def theorem_penalty(dimension: int, noise_variance: float, rounds: int) -> float
     return 4.0 * math.sqrt(noise_variance * math.log(dimension) / rounds)
 
 
-class ExploreThenCommit:
-    """The rule. It commits as soon as ``exploration`` rewards have come, in whatever order, and learns no more."""
+class LassoOnce:
+    """What learns: keeps rewards until there are enough, then fits θ̂ to all of them once and forgets them.
 
-    def __init__(self, own: FloatArray, noise_variance: float, exploration: int, penalty: str | float) -> None:
-        self.own = own
+    Parameters
+    ----------
+    dimension : int
+        Number of features d.
+    noise_variance : float
+        Noise variance of a reward.
+    exploration : int
+        Rewards after which θ̂ is fitted, in whatever order they come.
+    penalty : "theorem", "cross-validation" or float
+        λ.
+    """
+
+    def __init__(self, dimension: int, noise_variance: float, exploration: int, penalty: str | float) -> None:
+        self.dimension = dimension
         self.noise_variance = noise_variance
         self.exploration = exploration
         self.penalty = penalty
-        self.features: FloatArray = np.empty((0, own.shape[1]))  # of the rewards so far, until it commits
+        self.features: FloatArray = np.empty((0, dimension))  # of the rewards so far, until it commits
         self.rewards: FloatArray = np.empty(0)
         self.coefficients: FloatArray | None = None  # θ̂, once it has committed
-        self._own_weights: FloatArray | None = None  # saved, since a solver's last bits depend on the machine
+        self._designed: tuple[FloatArray, FloatArray] | None = None  # actions and their weights
 
-    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
-        """Draw from the exploration distribution of ``actions``, or play the best by θ̂; the lower row wins a tie."""
-        if self.coefficients is not None:
-            mean = actions.features @ self.coefficients
-            action = int(mean.argmax())
-            parts = actions.features[action] * self.coefficients
-            return Choice(action, 1.0, Reasons.top(action, mean, {"estimated mean": mean}, parts))
-        weights = self._weights_of(actions.features)
-        edges = weights.cumsum()
-        action = int(np.searchsorted(edges, rng.random() * edges[-1], side="right"))
-        columns = {"exploration probability": weights}
-        notes = {"rewards until it commits": float(self.exploration - len(self.rewards))}
-        reasons = Reasons.top(action, weights, columns, np.zeros(actions.dimension), notes)
-        return Choice(action, float(weights[action]), reasons)
-
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
-        """Keep the rewards until there are enough; then fit θ̂ to all of them and forget them."""
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+        """Keep the rewards until there are enough; then fit."""
         if self.coefficients is not None:
             return
-        self.features = np.concatenate((self.features, features))
-        self.rewards = np.concatenate((self.rewards, rewards))
+        self.features = np.concatenate((self.features, x))
+        self.rewards = np.concatenate((self.rewards, y))
         if len(self.rewards) >= self.exploration:
             self.coefficients = self._fitted()
-            self.features, self.rewards, self._own_weights = self.features[:0], self.rewards[:0], None
+            self.features, self.rewards, self._designed = self.features[:0], self.rewards[:0], None
 
     def _fitted(self) -> FloatArray:
         rounds, dimension = self.features.shape
@@ -113,27 +113,54 @@ class ExploreThenCommit:
             penalty = self.penalty / 2.0
         return lasso(self.features, self.rewards, penalty, np.zeros(dimension))
 
-    def _weights_of(self, features: FloatArray) -> FloatArray:
-        if features is not self.own:
-            return exploratory_design(features).weights
-        if self._own_weights is None:
-            self._own_weights = exploratory_design(features).weights
-        return self._own_weights
+    def design(self, features: FloatArray) -> FloatArray:
+        """Return the exploration distribution of a set of actions, that of the last set without solving again."""
+        known = None if self._designed is None else self._designed[0]
+        if known is not features and (known is None or not np.array_equal(known, features)):
+            self._designed = features, exploratory_design(features).weights
+        assert self._designed is not None
+        return self._designed[1]
 
     def state(self) -> dict[str, Any]:
-        """Return the rewards so far or the estimate, and the weights of the policy's own actions if they are known."""
+        """Return rewards or estimate, and the last design, since a solver's last bits depend on the machine."""
         state: dict[str, Any] = {"features": self.features, "rewards": self.rewards}
         if self.coefficients is not None:
             state["coefficients"] = self.coefficients
-        if self._own_weights is not None:
-            state["weights"] = self._own_weights
+        if self._designed is not None:
+            state["designed"], state["weights"] = self._designed
         return state
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
         self.features, self.rewards = state["features"], state["rewards"]
         self.coefficients = state.get("coefficients")
-        self._own_weights = state.get("weights")
+        self._designed = (state["designed"], state["weights"]) if "designed" in state else None
+
+
+@dataclass(frozen=True)
+class ExploreThenCommit(Rule):
+    """Draw from the exploration distribution of the actions, then play the best by θ̂; the lower row wins a tie."""
+
+    def check(self, posterior: Any) -> None:
+        """Require :class:`LassoOnce`."""
+        if not isinstance(posterior, LassoOnce):
+            raise ArgumentTypeError("posterior", "a LassoOnce for ExploreThenCommit", shown(posterior))
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        """Explore, or play the best."""
+        learner, features = beliefs.posterior, beliefs.features
+        if learner.coefficients is not None:
+            mean = features @ learner.coefficients
+            action = int(mean.argmax())
+            contributions = features[action] * learner.coefficients
+            return Choice(action, 1.0, Reasons.top(action, mean, {"estimated mean": mean}, contributions))
+        weights = learner.design(features)
+        edges = weights.cumsum()
+        action = int(np.searchsorted(edges, rng.random() * edges[-1], side="right"))
+        columns = {"exploration probability": weights}
+        notes = {"rewards until it commits": float(learner.exploration - len(learner.rewards))}
+        reasons = Reasons.top(action, weights, columns, np.zeros(features.shape[1]), notes)
+        return Choice(action, float(weights[action]), reasons)
 
 
 class ESTC(Policy):
@@ -141,18 +168,32 @@ class ESTC(Policy):
 
     Parameters
     ----------
-    actions : array or DataFrame ``(K, d)``, one row an action
-    noise_variance : variance of a reward around its mean
-    horizon : n, rounds that will be played; needed unless ``exploration`` is given
-    sparsity : s, coefficients that are not zero; needed unless ``exploration`` is given
-    exploration : rewards after which it commits; by default n₁ of the theorem
-    penalty : "theorem", "cross-validation", or λ itself
-    bound : R_max, the largest magnitude of a mean reward; by default the largest norm of an action, which is right
-        if ‖θ*‖ ≤ 1
-    seed : integer, SeedSequence, or None for fresh entropy
+    actions : array or DataFrame of shape (K, d)
+        One row per action.
+    noise_variance : float, default=1.0
+        Noise variance of a reward.
+    horizon : int, optional
+        n, rounds that will be played; needed unless ``exploration`` is given.
+    sparsity : int, optional
+        s, coefficients that are not zero; needed unless ``exploration`` is given.
+    exploration : int, optional
+        Rewards after which it commits; by default n₁ of the theorem.
+    penalty : "theorem", "cross-validation" or float, default="theorem"
+        λ, or how it is chosen.
+    bound : float, optional
+        R_max, the largest magnitude of a mean reward; by default the largest norm of an action, which is right if
+        ‖θ*‖ ≤ 1.
+    seed : int, SeedSequence or None
+        Seed of all random choices.
+    journal : Recorder, optional
+        Where decisions and rewards are recorded.
 
+    Notes
+    -----
     If the actions do not span the space, the theorem does not hold; C_min is then taken within their span.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> policy = ESTC(np.eye(3), exploration=2, seed=0)
     >>> for reward in (1.0, 2.0):
@@ -171,6 +212,7 @@ class ESTC(Policy):
         penalty: str | float = "theorem",
         bound: float | None = None,
         seed: Seed = None,
+        journal: Recorder | None = None,
     ) -> None:
         available = ActionSet.of(actions)
         noise = check_positive("noise_variance", noise_variance)
@@ -198,12 +240,5 @@ class ESTC(Policy):
             c_min = exploratory_design(available.features).c_span
             exploration = exploration_length(horizon, available.dimension, sparsity, noise, bound, c_min)
         exploration = check_count("exploration", exploration)
-        arguments = {
-            "noise_variance": noise,
-            "horizon": horizon,
-            "sparsity": sparsity,
-            "exploration": exploration,
-            "penalty": penalty,
-            "bound": bound,
-        }
-        super().__init__(available, ExploreThenCommit(available.features, noise, exploration, penalty), arguments, seed)
+        learner = LassoOnce(available.dimension, noise, exploration, penalty)
+        super().__init__(available, learner, ExploreThenCommit(), seed, journal)

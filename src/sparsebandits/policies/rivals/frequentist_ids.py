@@ -12,6 +12,7 @@ and the distribution that minimises Δ̂² / I is played. By Sherman and Morriso
 ρ² = (x'V⁻¹a)² / (‖x‖² (‖a‖² + σ_a²)). The papers have ½ before the gains, which changes no minimiser.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,16 @@ from numpy.random import Generator
 
 from sparsebandits.arguments import FloatArray, check_choice
 from sparsebandits.model.priors import GaussianPrior
-from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.decision import Choice, Mixture, Reasons
-from sparsebandits.policies.ids import SELECTIONS, flipped
-from sparsebandits.policies.linucb import ConfidenceBounds, Width, check_width
-from sparsebandits.policies.policy import ENGINE_STREAM, Policy
-from sparsebandits.posteriors.conjugate import Conjugate
-from sparsebandits.randomness import Seed, child
+from sparsebandits.model.rewards import Rewards
+from sparsebandits.policies.linear import LinearPolicy
+from sparsebandits.policies.policy import Recorder
+from sparsebandits.randomness import Seed
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import Choice, Mixture, Reasons
+from sparsebandits.rules.ids import SELECTIONS, check_selection, flipped
+from sparsebandits.rules.optimism import Width, check_bounded, check_width, current_width
 from sparsebandits.rules.ratio import ratios
+from sparsebandits.rules.rule import Rule
 
 GAINS = ("full", "directed")
 
@@ -42,29 +45,46 @@ def directed_gain(covariance: FloatArray, variance: FloatArray, noise: FloatArra
     return np.asarray(-np.log1p(-np.minimum(explained, 1.0 - np.finfo(np.float64).eps)))  # rounding may reach 1
 
 
-class FrequentistInformationDirected(ConfidenceBounds):
-    """The rule."""
+@dataclass(frozen=True)
+class FrequentistInformationDirected(Rule):
+    """Minimise the ratio of squared gap estimate and information gain.
 
-    def __init__(
-        self, posterior: Conjugate, width: Width, least_prior_variance: float, gain: str, selection: str
-    ) -> None:
-        super().__init__(posterior, width, least_prior_variance)
-        self.gain = check_choice("gain", gain, GAINS)
-        self.selection = check_choice("selection", selection, tuple(SELECTIONS))
+    Parameters
+    ----------
+    width : float or ConfidenceRadius, default=2.0
+        Posterior standard deviations between estimate and bound.
+    gain : {"directed", "full"}, default="directed"
+        What is learnt of the action with the largest upper bound, or of all of θ.
+    selection : {"randomised", "deterministic"}, default="randomised"
+        Minimise the ratio over distributions or over actions.
+    """
 
-    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
+    width: Width = 2.0
+    gain: str = "directed"
+    selection: str = "randomised"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", check_width(self.width))
+        check_choice("gain", self.gain, GAINS)
+        object.__setattr__(self, "selection", check_selection(self.selection))
+
+    def check(self, posterior: Any) -> None:
+        """Refuse a confidence radius on a posterior that has none."""
+        check_bounded(self.width, posterior)
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Minimise the ratio; draw one of the two actions if the minimiser has two."""
-        features, width, coefficients = actions.features, self.width, self.posterior.mean()
-        variance = np.maximum(self.variances.of(features), 0.0)
-        noise = self.posterior.noise_variance if actions.noise_variances is None else actions.noise_variances
-        mean, bonus = features @ coefficients, width * np.sqrt(variance)
+        features, noise = beliefs.features, beliefs.noise_variances
+        width = current_width(self.width, beliefs.posterior)
+        variance = np.maximum(beliefs.variances, 0.0)
+        mean, bonus = beliefs.means, width * np.sqrt(variance)
         upper = mean + bonus
         optimistic = int(upper.argmax())
         gap = np.maximum(upper[optimistic] - (mean - bonus), 0.0)
         if self.gain == "full":
             gain = np.log1p(variance / noise)
         else:
-            covariance = features @ self.posterior.covariance_times(features[optimistic])
+            covariance = features @ beliefs.posterior.covariance_times(features[optimistic])
             gain = directed_gain(covariance, variance, noise, optimistic)
         minimiser = SELECTIONS[self.selection](gap, gain)
         action, probability = flipped(minimiser, rng)
@@ -77,23 +97,36 @@ class FrequentistInformationDirected(ConfidenceBounds):
         }
         notes = {"ratio minimised": minimiser.ratio, "width": width}
         mixture = Mixture(minimiser.first, minimiser.second, minimiser.probability)
-        parts = features[action] * coefficients
-        return Choice(action, probability, Reasons.top(action, upper, columns, parts, notes, mixture))
+        contributions = features[action] * beliefs.coefficients
+        return Choice(action, probability, Reasons.top(action, upper, columns, contributions, notes, mixture))
 
 
-class FrequentistIDS(Policy):
+class FrequentistIDS(LinearPolicy):
     """Information-directed sampling from confidence bounds.
 
     Parameters
     ----------
-    actions : array or DataFrame ``(K, d)``, one row an action
-    prior : of θ, whose precision is the ridge penalty Λ; by default N(0, 1/d) for each coordinate
-    noise_variance : of a reward around its mean: a number, or one number an action
-    width : posterior standard deviations between estimate and bound, or a :class:`ConfidenceRadius`
-    gain : "directed" counts what is learnt of the action with the largest upper bound, "full" what is learnt of θ
-    selection : "randomised" minimises the ratio over distributions, "deterministic" over actions
-    seed : integer, SeedSequence, or None for fresh entropy
+    actions : array or DataFrame of shape (K, d)
+        One row per action.
+    prior : GaussianPrior, optional
+        Prior of θ, whose precision is the ridge penalty Λ; by default N(0, 1/d) for each coordinate.
+    noise_variance : float or array of shape (K,), default=1.0
+        Noise variance of a reward, or one per action. Short form of ``rewards``.
+    width : float or ConfidenceRadius, default=2.0
+        Posterior standard deviations between estimate and bound.
+    gain : {"directed", "full"}, default="directed"
+        What is learnt of the action with the largest upper bound, or of all of θ.
+    selection : {"randomised", "deterministic"}, default="randomised"
+        Minimise the ratio over distributions or over actions.
+    seed : int, SeedSequence or None
+        Seed of all random choices.
+    rewards : Gaussian, optional
+        How a reward arises from θ; its variance has to be known.
+    journal : Recorder, optional
+        Where decisions and rewards are recorded.
 
+    Examples
+    --------
     >>> policy = FrequentistIDS(np.eye(3), noise_variance=[0.1, 1.0, 2.0], seed=1)
     >>> policy.tell(policy.ask(), 1.0)
     """
@@ -102,29 +135,13 @@ class FrequentistIDS(Policy):
         self,
         actions: object,
         prior: GaussianPrior | None = None,
-        noise_variance: object = 1.0,
+        noise_variance: object = None,
         width: Width = 2.0,
         gain: str = "directed",
         selection: str = "randomised",
         seed: Seed = None,
+        rewards: Rewards | None = None,
+        journal: Recorder | None = None,
     ) -> None:
-        available = ActionSet.of(actions)
-        prior = GaussianPrior(1.0 / available.dimension) if prior is None else prior
-        width = check_width(width)
-        noise: Any = noise_variance
-        if np.ndim(noise) > 0:  # one an action: rewards are divided by their deviation before the posterior sees them
-            available = available.with_noise(noise)
-            noise = available.noise_variances
-        of_posterior = noise if available.noise_variances is None else 1.0
-        posterior = Conjugate(prior, available.dimension, of_posterior, seed=child(seed, ENGINE_STREAM))
-        rule = FrequentistInformationDirected(posterior, width, float(np.min(prior.variance)), gain, selection)
-        arguments = {
-            "prior": prior,
-            "noise_variance": noise,
-            "width": width,
-            "gain": rule.gain,
-            "selection": rule.selection,
-        }
-        super().__init__(available, rule, arguments, seed)
-        posterior.feature_names = available.feature_names
-        self.posterior = posterior
+        rule = FrequentistInformationDirected(width, gain, selection)
+        super().__init__(actions, rule, prior, noise_variance, seed=seed, rewards=rewards, journal=journal)

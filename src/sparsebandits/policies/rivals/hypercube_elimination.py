@@ -20,16 +20,19 @@ a round counts for the coordinates that explored when it was decided, and C_i is
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, check_count, check_positive
-from sparsebandits.policies.actions import ActionSet, Cube
-from sparsebandits.policies.decision import NO_ROW, Choice, Reasons
-from sparsebandits.policies.policy import Policy
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, check_count, check_positive, shown
+from sparsebandits.policies.actions import Cube
+from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.randomness import Seed
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import NO_ROW, Choice, Reasons
+from sparsebandits.rules.rule import Rule
 
 
 def half_width(rounds: FloatArray, horizon: int, noise_variance: float = 1.0, mean_bound: float = 1.0) -> FloatArray:
@@ -44,10 +47,25 @@ def half_width(rounds: FloatArray, horizon: int, noise_variance: float = 1.0, me
     return np.where(rounds > 0, width, np.inf)
 
 
-class SelectiveExploration:
-    """The rule. It is told of explored coordinates alone: a feature of 0 says that this one did not explore."""
+class SignEstimates:
+    """What learns: for each coordinate an interval for θ_i, and its sign once the interval leaves out 0.
+
+    It is told of explored coordinates alone: a feature of 0 says that this one did not explore.
+
+    Parameters
+    ----------
+    dimension : int
+        Number of features d.
+    noise_variance : float
+        Noise variance of a reward.
+    horizon : int
+        n, the number of rounds.
+    mean_bound : float
+        B, at least the largest mean reward.
+    """
 
     def __init__(self, dimension: int, noise_variance: float, horizon: int, mean_bound: float) -> None:
+        self.dimension = dimension
         self.noise_variance = noise_variance
         self.horizon = horizon
         self.mean_bound = mean_bound
@@ -60,30 +78,10 @@ class SelectiveExploration:
         estimate = self.totals / np.maximum(self.rounds, 1.0)
         return estimate, half_width(self.rounds, self.horizon, self.noise_variance, self.mean_bound)
 
-    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
-        """Flip a coin for each coordinate that explores; the others have their sign."""
-        coins = 2.0 * rng.integers(2, size=len(self.signs)) - 1.0
-        exploring = self.signs == 0
-        features = np.where(exploring, coins, self.signs)
-        estimate, width = self.intervals()
-        columns = {
-            "sign (0: exploring)": self.signs,
-            "estimate": estimate,
-            "interval from": estimate - width,
-            "to": estimate + width,
-            "rounds explored": self.rounds,
-        }
-        count = int(exploring.sum())
-        notes = {"coordinates exploring": float(count), "coordinates committed": float(len(exploring) - count)}
-        surest = np.abs(estimate) / width + 1e6 * ~exploring  # those that are committed, then those that nearly are
-        reasons = Reasons.of_coordinates(surest, columns, features * estimate, notes)
-        explored = np.where(exploring, coins, 0.0)
-        return Choice(NO_ROW, 0.5**count, reasons, features=features, observation=explored)
-
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Add A Y of the coordinates that explored; those whose interval leaves out 0 get their sign."""
-        self.rounds += (features * features).sum(axis=0)
-        self.totals += rewards @ features
+        self.rounds += (x * x).sum(axis=0)
+        self.totals += y @ x
         estimate, width = self.intervals()
         new = (self.signs == 0) & (np.abs(estimate) > width)
         self.signs[new] = np.sign(estimate[new])
@@ -98,6 +96,37 @@ class SelectiveExploration:
             setattr(self, name, values.copy())
 
 
+@dataclass(frozen=True)
+class SelectiveExploration(Rule):
+    """Flip a coin for each coordinate that explores; the others have their sign."""
+
+    def check(self, posterior: Any) -> None:
+        """Require :class:`SignEstimates`."""
+        if not isinstance(posterior, SignEstimates):
+            raise ArgumentTypeError("posterior", "SignEstimates for SelectiveExploration", shown(posterior))
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        """Choose a corner of the cube."""
+        learner = beliefs.posterior
+        coins = 2.0 * rng.integers(2, size=len(learner.signs)) - 1.0
+        exploring = learner.signs == 0
+        features = np.where(exploring, coins, learner.signs)
+        estimate, width = learner.intervals()
+        columns = {
+            "sign (0: exploring)": learner.signs,
+            "estimate": estimate,
+            "interval from": estimate - width,
+            "to": estimate + width,
+            "rounds explored": learner.rounds,
+        }
+        count = int(exploring.sum())
+        notes = {"coordinates exploring": float(count), "coordinates committed": float(len(exploring) - count)}
+        clearest = np.abs(estimate) / width + 1e6 * ~exploring  # those that are committed, then those that nearly are
+        reasons = Reasons.of_coordinates(clearest, columns, features * estimate, notes)
+        explored = np.where(exploring, coins, 0.0)
+        return Choice(NO_ROW, 0.5**count, reasons, features=features, observation=explored)
+
+
 class HypercubeElimination(Policy):
     """Selective explore-then-commit: for actions that are all points of [−1, 1]^d, where few coordinates matter.
 
@@ -107,20 +136,27 @@ class HypercubeElimination(Policy):
 
     Parameters
     ----------
-    actions : the dimension d, or a list of d names
-    noise_variance : variance of a reward around its mean
-    horizon : n, the number of rounds; a coordinate's intervals all hold the truth with probability 1 − 1/n
-    mean_bound : B, at least the largest mean reward ‖θ‖₁; 1 in the sources
-    seed : integer, SeedSequence, or None for fresh entropy
+    actions : int or list of str
+        The dimension d, or d names.
+    noise_variance : float, default=1.0
+        Noise variance of a reward.
+    horizon : int
+        n, the number of rounds; a coordinate's intervals all hold the truth with probability 1 − 1/n.
+    mean_bound : float, default=1.0
+        B, at least the largest mean reward ‖θ‖₁; 1 in the sources.
+    seed : int, SeedSequence or None
+        Seed of all random choices.
+    journal : Recorder, optional
+        Where decisions and rewards are recorded.
 
+    Examples
+    --------
     >>> policy = HypercubeElimination(["price", "size", "age"], horizon=1000, seed=1)
     >>> decision = policy.ask()
     >>> decision.features, decision.label, decision.probability
     (array([-1.,  1.,  1.]), '-++', 0.125)
     >>> policy.tell(decision, 1.0)
     """
-
-    action_set = Cube
 
     def __init__(
         self,
@@ -130,10 +166,10 @@ class HypercubeElimination(Policy):
         horizon: int,
         mean_bound: float = 1.0,
         seed: Seed = None,
+        journal: Recorder | None = None,
     ) -> None:
         cube = Cube.of(actions)
         variance, bound = check_positive("noise_variance", noise_variance), check_positive("mean_bound", mean_bound)
         rounds = check_count("horizon", horizon)
-        self.exploration = SelectiveExploration(cube.dimension, variance, rounds, bound)
-        arguments = {"noise_variance": variance, "horizon": rounds, "mean_bound": bound}
-        super().__init__(cube, self.exploration, arguments, seed)
+        learner = SignEstimates(cube.dimension, variance, rounds, bound)
+        super().__init__(cube, learner, SelectiveExploration(), seed, journal)

@@ -1,4 +1,4 @@
-"""What the Lasso policies share: stored rewards, one fit, a schedule of fits, and greedy play on an estimate.
+"""What the Lasso policies share: stored rewards, a fit, a schedule of fits, and greedy play on an estimate.
 
 Every penalty is that of scikit-learn, whose Lasso (Tibshirani 1996) minimises
 
@@ -9,7 +9,6 @@ without an intercept. A source that writes ‖y − Xθ‖² / n + λ‖θ‖₁
 
 import math
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,11 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import LARGEST, FloatArray, check_between
-from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.decision import Choice, Reasons
+from sparsebandits.arguments import LARGEST, ArgumentTypeError, FloatArray, check_between, shown
 from sparsebandits.policies.policy import Policy
-from sparsebandits.randomness import Seed
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.rule import Rule
 
 CROSS_VALIDATION = "cross-validation"
 """What to pass as a penalty that is to be chosen by :func:`cross_validated_penalty`."""
@@ -163,20 +162,26 @@ class Estimator(Protocol):
         """Return the estimate from ``(n, d), (n,)``."""
 
 
-class LassoRule(ABC):
-    """What rules have in common that play by one estimate: data, and fits when due; they add ``choose``."""
+class LassoEstimator:
+    """What learns: stored rewards, and an estimate that is made again when enough of them are new.
 
-    def __init__(self, dimension: int, estimator: Estimator, refit_growth: object) -> None:
-        self.samples = Samples(dimension)
+    Parameters
+    ----------
+    dimension : int
+        Number of features d.
+    estimator : Estimator
+        How θ is estimated; a frozen dataclass.
+    refit_growth : float, default=0.0
+        Share of new rewards at which the estimate is made again; 0 is after every reward.
+    """
+
+    def __init__(self, dimension: int, estimator: Estimator, refit_growth: float = 0.0) -> None:
+        self.dimension = dimension
         self.estimator = estimator
         self.refit_growth = check_weight("refit_growth", refit_growth)
-        self.rounds = 0  # decisions so far, with or without their reward
+        self.samples = Samples(dimension)
         self._estimate = Estimate(np.zeros(dimension), np.zeros(dimension), 0.0)
         self._fitted = 0
-
-    @abstractmethod
-    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
-        """Choose a row by the estimate, and count the round."""
 
     def estimate(self) -> Estimate:
         """Return the estimate that the next decision is made by."""
@@ -194,9 +199,9 @@ class LassoRule(ABC):
             "features used": used,
         }
 
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Keep the rewards."""
-        self.samples.append(features, rewards)
+        self.samples.append(x, y)
 
     def state(self) -> dict[str, Any]:
         """Return data and estimate."""
@@ -206,47 +211,52 @@ class LassoRule(ABC):
             "lasso": self._estimate.lasso,
             "penalty": self._estimate.penalty,
             "fitted": self._fitted,
-            "rounds": self.rounds,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
         self.samples.restore(state["samples"])
         self._estimate = Estimate(state["coefficients"], state["lasso"], float(state["penalty"]))
-        self._fitted, self.rounds = int(state["fitted"]), int(state["rounds"])
+        self._fitted = int(state["fitted"])
 
 
-class GreedyLasso(LassoRule):
-    """The rule of the greedy ones: play the best row under the estimate, after some uniform rounds if wanted.
+@dataclass(frozen=True)
+class GreedyLasso(Rule):
+    """Play the best row under the estimate, after some uniform rounds if wanted.
 
     Ties are broken uniformly at random. As long as the estimate is zero, which it is while the penalty is large, all
     rows are tied, and that is how these policies explore.
+
+    Parameters
+    ----------
+    exploration : int, default=0
+        Uniformly random decisions before the greedy ones.
     """
 
-    def __init__(self, dimension: int, estimator: Estimator, refit_growth: object, exploration: int = 0) -> None:
-        super().__init__(dimension, estimator, refit_growth)
-        self.exploration = exploration
+    exploration: int = 0
 
-    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
+    def check(self, posterior: Any) -> None:
+        """Require a :class:`LassoEstimator`."""
+        if not isinstance(posterior, LassoEstimator):
+            raise ArgumentTypeError("posterior", "a LassoEstimator for GreedyLasso", shown(posterior))
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Play the best row, or any."""
-        coefficients = self.estimate().coefficients
-        values = actions.features @ coefficients
-        exploring = self.rounds < self.exploration
-        self.rounds += 1
+        coefficients = beliefs.posterior.estimate().coefficients
+        values = beliefs.features @ coefficients
+        exploring = beliefs.decisions < self.exploration
         action, probability = draw_best(np.zeros(len(values)) if exploring else values, rng)
-        notes = {**self.notes(), "drawn uniformly": float(exploring)}
-        parts = actions.features[action] * coefficients
-        return Choice(action, probability, Reasons.top(action, values, {"estimated reward": values}, parts, notes))
+        notes = {**beliefs.posterior.notes(), "drawn uniformly": float(exploring)}
+        contributions = beliefs.features[action] * coefficients
+        columns = {"estimated reward": values}
+        return Choice(action, probability, Reasons.top(action, values, columns, contributions, notes))
 
 
 class LassoPolicy(Policy):
-    """A policy around a :class:`LassoRule`."""
-
-    def __init__(self, actions: ActionSet, rule: LassoRule, arguments: Mapping[str, Any], seed: Seed) -> None:
-        super().__init__(actions, rule, {**arguments, "refit_growth": rule.refit_growth}, seed)
-        self._lasso_rule = rule
+    """A policy that learns through a :class:`LassoEstimator`."""
 
     @property
     def coefficients(self) -> FloatArray:
-        """The estimate of θ that the next decision is made by, shape ``(d,)``."""
-        return self._lasso_rule.estimate().coefficients.copy()
+        """Estimate of θ that the next decision is made by, shape ``(d,)``."""
+        estimate: Estimate = self.posterior.estimate()
+        return estimate.coefficients.copy()

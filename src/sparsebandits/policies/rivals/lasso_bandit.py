@@ -26,17 +26,28 @@ the arms: one forced-sample and one all-sample Lasso, and q uniformly drawn forc
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, IntArray, check_choice, check_count, check_positive
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_count,
+    check_positive,
+    shown,
+)
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.decision import Choice, Reasons
-from sparsebandits.policies.policy import Policy
+from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.policies.rivals.lasso import Samples, check_weight, draw_best, lasso, refit_is_due, root_log_rate
 from sparsebandits.randomness import Seed
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.rule import Rule
 
 PARAMETERS = ("disjoint", "shared")
 ARM, FORCED, CONTEXT = 0, 1, 2  # where they stand in a row of samples
@@ -53,24 +64,27 @@ def forced_arm(number: int, n_arms: int, forced_samples: int) -> int | None:
     return place // forced_samples if blocks & (blocks - 1) == 0 else None
 
 
-class ForcedSampling:
-    """The rule."""
+class ForcedSamples:
+    """What learns: for each arm a Lasso on its forced samples and one on all its samples.
+
+    Parameters
+    ----------
+    dimension : int
+        Number of features d.
+    n_arms : int or None
+        Number of arms; None for one parameter that all rows share.
+    forced_penalty, all_penalty : float
+        λ_1 and λ_20.
+    refit_growth : float
+        Share of new rewards at which the Lassos are fitted again.
+    """
 
     def __init__(
-        self,
-        dimension: int,
-        n_arms: int | None,
-        forced_samples: int,
-        localisation: float,
-        forced_penalty: float,
-        all_penalty: float,
-        refit_growth: float,
+        self, dimension: int, n_arms: int | None, forced_penalty: float, all_penalty: float, refit_growth: float
     ) -> None:
-        self.n_arms = n_arms  # None: one parameter for all
-        self.forced_samples, self.localisation = forced_samples, localisation
+        self.dimension, self.n_arms = dimension, n_arms
         self.forced_penalty, self.all_penalty, self.refit_growth = forced_penalty, all_penalty, refit_growth
         self.samples = Samples(CONTEXT + dimension)
-        self.rounds = 0
         self._forced, self._all = np.zeros((n_arms or 1, dimension)), np.zeros((n_arms or 1, dimension))
         self._fitted = 0
 
@@ -79,7 +93,7 @@ class ForcedSampling:
         return np.arange(rows) if self.n_arms is not None else np.zeros(rows, dtype=np.intp)
 
     def estimates(self, n_arms: int) -> tuple[FloatArray, FloatArray]:
-        """Return θ(T_i, λ_1) and θ(S_i, λ_2t) of at least ``n_arms`` arms, one a row."""
+        """Return θ(T_i, λ_1) and θ(S_i, λ_2t) of at least ``n_arms`` arms, one per row."""
         count = len(self.samples)
         if refit_is_due(count, self._fitted, self.refit_growth):
             x, y = self.samples.x, self.samples.y
@@ -95,37 +109,9 @@ class ForcedSampling:
             self._fitted = count
         return padded(self._forced, n_arms), padded(self._all, n_arms)
 
-    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
-        """Play the forced arm, or the best candidate; ties are broken uniformly at random."""
-        self.rounds += 1
-        rows = len(actions)
-        arms = self.arms_of(rows)
-        arm = forced_arm(self.rounds, self.n_arms or 1, self.forced_samples)
-        if arm is not None and arm in arms:  # a changing set may lack it
-            allowed = arms == arm
-            action, probability = draw_best(allowed.astype(np.float64), rng)
-            columns = {"probability": allowed * probability}
-            reasons = Reasons.top(action, columns["probability"], columns, np.zeros(actions.dimension), {"forced": 1.0})
-        else:
-            forced, everything = self.estimates(int(arms.max()) + 1)
-            first = np.einsum("ij,ij->i", actions.features, forced[arms])
-            second = np.einsum("ij,ij->i", actions.features, everything[arms])
-            candidates = first >= first.max() - self.localisation / 2.0
-            action, probability = draw_best(np.where(candidates, second, -np.inf), rng)
-            columns = {
-                "all-sample estimate": second,
-                "forced-sample estimate": first,
-                "candidate": candidates.astype(np.float64),
-            }
-            parts = actions.features[action] * everything[arms[action]]
-            reasons = Reasons.top(action, second, columns, parts, {"forced": 0.0})
-            arm = None
-        observation = np.concatenate(([arms[action], arm is not None], actions.features[action]))
-        return Choice(action, probability, reasons, observation=observation)
-
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Keep the rewards, with their arms and whether they were forced."""
-        self.samples.append(features, rewards)
+        self.samples.append(x, y)
 
     def state(self) -> dict[str, Any]:
         """Return data and estimates."""
@@ -134,14 +120,13 @@ class ForcedSampling:
             "forced": self._forced.copy(),
             "all": self._all.copy(),
             "fitted": self._fitted,
-            "rounds": self.rounds,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
         self.samples.restore(state["samples"])
         self._forced, self._all = state["forced"].copy(), state["all"].copy()
-        self._fitted, self.rounds = int(state["fitted"]), int(state["rounds"])
+        self._fitted = int(state["fitted"])
 
 
 def padded(coefficients: FloatArray, n_arms: int) -> FloatArray:
@@ -152,22 +137,83 @@ def padded(coefficients: FloatArray, n_arms: int) -> FloatArray:
     return np.concatenate((coefficients, np.zeros((missing, coefficients.shape[1]))))
 
 
+@dataclass(frozen=True)
+class ForcedSampling(Rule):
+    """Play the forced arm, or the best candidate; ties are broken uniformly at random.
+
+    Parameters
+    ----------
+    forced_samples : int
+        q, forced samples of each arm in each block of them.
+    localisation : float
+        h, in the unit of rewards.
+    """
+
+    forced_samples: int
+    localisation: float
+
+    def check(self, posterior: Any) -> None:
+        """Require :class:`ForcedSamples`."""
+        if not isinstance(posterior, ForcedSamples):
+            raise ArgumentTypeError("posterior", "ForcedSamples for ForcedSampling", shown(posterior))
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        """Play the forced arm, or the best candidate."""
+        learner, features = beliefs.posterior, beliefs.features
+        arms = learner.arms_of(len(features))
+        arm = forced_arm(beliefs.decisions + 1, learner.n_arms or 1, self.forced_samples)
+        if arm is not None and arm in arms:  # a changing set may lack it
+            allowed = arms == arm
+            action, probability = draw_best(allowed.astype(np.float64), rng)
+            columns = {"probability": allowed * probability}
+            nothing = np.zeros(features.shape[1])
+            reasons = Reasons.top(action, columns["probability"], columns, nothing, {"forced": 1.0})
+        else:
+            forced, everything = learner.estimates(int(arms.max()) + 1)
+            first = np.einsum("ij,ij->i", features, forced[arms])
+            second = np.einsum("ij,ij->i", features, everything[arms])
+            candidates = first >= first.max() - self.localisation / 2.0
+            action, probability = draw_best(np.where(candidates, second, -np.inf), rng)
+            columns = {
+                "all-sample estimate": second,
+                "forced-sample estimate": first,
+                "candidate": candidates.astype(np.float64),
+            }
+            contributions = features[action] * everything[arms[action]]
+            reasons = Reasons.top(action, second, columns, contributions, {"forced": 0.0})
+            arm = None
+        observation = np.concatenate(([arms[action], arm is not None], features[action]))
+        return Choice(action, probability, reasons, observation=observation)
+
+
 class LassoBandit(Policy):
     """The Lasso bandit of Bastani and Bayati (2020).
 
     Parameters
     ----------
-    actions : array or DataFrame ``(K, d)``, one row an arm; K fixes the forced rounds. In sets that change, the row
-        number is the arm
-    noise_variance : σ², variance of a reward around its mean; only the default of ``all_penalty`` uses it
-    forced_samples : q, forced samples of each arm in each block of them
-    localisation : h, in the unit of rewards
-    forced_penalty : λ_1
-    all_penalty : λ_20; by default σ
-    parameters : "disjoint", one an arm, as published, or "shared", one for all rows
-    refit_growth : share of new rewards at which the Lassos are fitted anew; 0 is after every reward, as published
-    seed : integer, SeedSequence, or None for fresh entropy
+    actions : array or DataFrame of shape (K, d)
+        One row per arm; K fixes the forced rounds. In sets that change, the row number is the arm.
+    noise_variance : float, default=1.0
+        Noise variance σ² of a reward; only the default of ``all_penalty`` uses it.
+    forced_samples : int, default=1
+        q, forced samples of each arm in each block of them.
+    localisation : float, default=5.0
+        h, in the unit of rewards.
+    forced_penalty : float, default=0.05
+        λ_1.
+    all_penalty : float, optional
+        λ_20; by default σ.
+    parameters : {"disjoint", "shared"}, default="disjoint"
+        One parameter per arm, as published, or one for all rows.
+    refit_growth : float, default=0.0
+        Share of new rewards at which the Lassos are fitted again; 0 is after every reward, as published.
+    seed : int, SeedSequence or None
+        Seed of all random choices.
+    journal : Recorder, optional
+        Where decisions and rewards are recorded.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> policy = LassoBandit(np.ones((3, 1)))
     >>> [policy.ask().action for _ in range(3)]
@@ -185,24 +231,24 @@ class LassoBandit(Policy):
         parameters: str = "disjoint",
         refit_growth: float = 0.0,
         seed: Seed = None,
+        journal: Recorder | None = None,
     ) -> None:
         available = ActionSet.of(actions)
         variance = check_positive("noise_variance", noise_variance)
         kind = check_choice("parameters", parameters, PARAMETERS)
         scale = math.sqrt(variance) if all_penalty is None else check_weight("all_penalty", all_penalty)
-        settings: dict[str, Any] = {
-            "forced_samples": check_count("forced_samples", forced_samples),
-            "localisation": check_weight("localisation", localisation),
-            "forced_penalty": check_weight("forced_penalty", forced_penalty),
-            "all_penalty": scale,
-            "refit_growth": check_weight("refit_growth", refit_growth),
-        }
-        n_arms = len(available) if kind == "disjoint" else None
-        rule = ForcedSampling(available.dimension, n_arms, **settings)
-        super().__init__(available, rule, {"noise_variance": variance, "parameters": kind, **settings}, seed)
-        self._forced_sampling = rule
+        rule = ForcedSampling(check_count("forced_samples", forced_samples), check_weight("localisation", localisation))
+        learner = ForcedSamples(
+            available.dimension,
+            len(available) if kind == "disjoint" else None,
+            check_weight("forced_penalty", forced_penalty),
+            scale,
+            check_weight("refit_growth", refit_growth),
+        )
+        super().__init__(available, learner, rule, seed, journal)
 
     @property
     def coefficients(self) -> FloatArray:
-        """The all-sample estimates that the next decision is made by: one row an arm, or one row in all."""
-        return self._forced_sampling.estimates(1)[1].copy()
+        """All-sample estimates that the next decision is made by: one row per arm, or one row in all."""
+        estimates: FloatArray = self.posterior.estimates(1)[1]
+        return estimates.copy()

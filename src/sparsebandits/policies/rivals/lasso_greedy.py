@@ -18,11 +18,13 @@ import numpy as np
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_count, check_positive, shown
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.policy import Recorder
 from sparsebandits.policies.rivals.lasso import (
     CROSS_VALIDATION,
     FOLDS,
     Estimate,
     GreedyLasso,
+    LassoEstimator,
     LassoPolicy,
     check_weight,
     cross_validated_penalty,
@@ -67,14 +69,24 @@ class LassoGreedy(LassoPolicy):
 
     Parameters
     ----------
-    actions : array or DataFrame ``(K, d)``, one row an action
-    noise_variance : variance of a reward around its mean, which the penalty is proportional to the root of
-    penalty : c, a factor on the universal penalty, or "cross-validation"
-    exploration : uniformly random decisions before the greedy ones
-    refit_growth : share of new rewards at which the Lasso is fitted anew; 0 is after every reward. By default 0, or 0.1
-        with cross-validation
-    seed : integer, SeedSequence, or None for fresh entropy
+    actions : array or DataFrame of shape (K, d)
+        One row per action.
+    noise_variance : float, default=1.0
+        Noise variance of a reward; the penalty is proportional to its root.
+    penalty : float or "cross-validation", default=1.0
+        Factor c on the universal penalty, or cross-validation.
+    exploration : int, default=0
+        Uniformly random decisions before the greedy ones.
+    refit_growth : float, optional
+        Share of new rewards at which the Lasso is fitted again; 0 is after every reward. By default 0, or 0.1 with
+        cross-validation.
+    seed : int, SeedSequence or None
+        Seed of all random choices.
+    journal : Recorder, optional
+        Where decisions and rewards are recorded.
 
+    Examples
+    --------
     >>> policy = LassoGreedy(np.eye(3), noise_variance=0.1, exploration=6, seed=1)
     >>> for _ in range(9):
     ...     decision = policy.ask()
@@ -91,15 +103,16 @@ class LassoGreedy(LassoPolicy):
         exploration: int = 0,
         refit_growth: float | None = None,
         seed: Seed = None,
+        journal: Recorder | None = None,
     ) -> None:
         available = ActionSet.of(actions)
         variance = check_positive("noise_variance", noise_variance)
         if isinstance(penalty, str) and penalty != CROSS_VALIDATION:
             raise ArgumentValueError("penalty", f"a number or {CROSS_VALIDATION!r}", shown(penalty))
         factor = penalty if isinstance(penalty, str) else check_weight("penalty", penalty)
-        growth: object = refit_growth
+        growth = refit_growth
         if growth is None:
             growth = GROWTH_OF_CROSS_VALIDATION if isinstance(factor, str) else 0.0
         uniform = check_count("exploration", exploration, least=0)
-        rule = GreedyLasso(available.dimension, PlainLasso(math.sqrt(variance), factor), growth, uniform)
-        super().__init__(available, rule, {"noise_variance": variance, "penalty": factor, "exploration": uniform}, seed)
+        learner = LassoEstimator(available.dimension, PlainLasso(math.sqrt(variance), factor), growth)
+        super().__init__(available, learner, GreedyLasso(uniform), seed, journal)

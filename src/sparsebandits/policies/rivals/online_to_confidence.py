@@ -50,6 +50,7 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.model.priors import (
+    EXPECTED_FEATURES,
     BetaInclusion,
     GaussianPrior,
     InverseGammaNoise,
@@ -57,15 +58,18 @@ from sparsebandits.model.priors import (
     PointMass,
     SpikeSlab,
 )
-from sparsebandits.policies.action_variances import ActionVariances
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.decision import Choice, Reasons
-from sparsebandits.policies.policy import Policy
-from sparsebandits.policies.sparse import EXPECTED_FEATURES, sparse_posterior
+from sparsebandits.policies.linear import with_noise
+from sparsebandits.policies.policy import Policy, Recorder
+from sparsebandits.policies.sparse import sparse_engine
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.enumeration import Enumeration
 from sparsebandits.posteriors.particles import Particles
+from sparsebandits.posteriors.summary import Summary
 from sparsebandits.randomness import Seed
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.rule import Rule
 
 FORECASTERS = ("particles", "enumeration")  # the engines that know the evidence
 REGRETS = ("theory", "realised")
@@ -121,83 +125,125 @@ class Complexity:
         return self.noise_variance * float((self.support + dearest).max() + volume[self.forced].sum())
 
 
-class OptimismOverForecasts:
-    """The rule: a forecaster, and the ellipsoid around the ridge fit to its forecasts."""
+class ForecastEllipsoid:
+    """What learns: a forecaster, and the ellipsoid around the ridge fit to its forecasts.
+
+    Parameters
+    ----------
+    forecaster : Particles or Enumeration
+        Engine that predicts each reward before it is used, and knows the evidence.
+    delta : float
+        The set misses θ* with at most this probability.
+    bound : float
+        M, with ‖θ*‖ ≤ M.
+    sparsity : int
+        s, with ‖θ*‖₀ ≤ s.
+    regret : "theory", "realised" or float
+        B_t.
+    """
 
     def __init__(
         self,
-        posterior: Particles | Enumeration,
+        forecaster: Particles | Enumeration,
         delta: float,
         bound: float,
         sparsity: int,
         regret: str | float,
-        scale: float,
     ) -> None:
-        self.posterior = posterior  # the forecaster
-        self.delta, self.bound, self.sparsity, self.regret, self.scale = delta, bound, sparsity, regret, scale
-        self.complexity = Complexity.of(posterior.prior, posterior.dimension, posterior.noise_variance, bound, sparsity)
-        self.fit = Conjugate(GaussianPrior(1.0), posterior.dimension, 1.0)  # θ̂ and V⁻¹
-        self.variances = ActionVariances(self.fit)
+        self.forecaster = forecaster
+        self.dimension, self.prior, self.rewards = forecaster.dimension, forecaster.prior, forecaster.rewards
+        self.delta, self.bound, self.sparsity, self.regret = delta, bound, sparsity, regret
+        self.complexity = Complexity.of(
+            forecaster.prior, forecaster.dimension, forecaster.noise_variance, bound, sparsity
+        )
+        self.fit = Conjugate(GaussianPrior(1.0), forecaster.dimension, 1.0)  # θ̂ and V⁻¹
         self.loss = 0.0  # Σ (Y − Ŷ)²
         self.misfit = 0.0  # ‖θ̂‖² + Σ (Ŷ − ⟨A, θ̂⟩)²
 
-    def choose(self, actions: ActionSet, rng: Generator) -> Choice:
-        """Play the action with the largest ⟨a, θ⟩ in the confidence set; the lower row wins a tie."""
-        coefficients, regret = self.fit.mean(), self.regret_bound()
-        radius = self.radius(regret)
-        estimate = actions.features @ coefficients
-        width = radius * np.sqrt(self.variances.of(actions.features))
-        index = estimate + width
-        action = int(index.argmax())
-        columns = {"index": index, "estimate": estimate, "width": width}
-        notes = {"radius": radius, "regret of the forecaster": regret}
-        return Choice(action, 1.0, Reasons.top(action, index, columns, actions.features[action] * coefficients, notes))
-
-    def learn(self, features: FloatArray, rewards: FloatArray) -> None:
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Forecast each reward, in order, before it is used."""
-        for row, reward in zip(features, rewards.tolist(), strict=True):
-            forecast = float(row @ self.posterior.mean())
+        if weights is not None:  # the theorem has one noise variance: scaled by √w, all rewards have it
+            x, y = x * np.sqrt(weights)[:, np.newaxis], y * np.sqrt(weights)
+        for row, reward in zip(x, y.tolist(), strict=True):
+            forecast = float(row @ self.forecaster.mean())
             self.loss += (reward - forecast) ** 2
-            x = row[np.newaxis]
+            one = row[np.newaxis]
             # The least of ‖θ‖² + Σ (Ŷ − ⟨A, θ⟩)² grows by this (Azoury and Warmuth 2001): no difference of large sums.
-            self.misfit += (forecast - float(row @ self.fit.mean())) ** 2 / (1.0 + float(self.fit.variances(x)[0]))
-            self.variances.absorb(x, np.array([forecast]))
-            self.posterior.absorb(x, np.array([reward]))
+            self.misfit += (forecast - float(row @ self.fit.mean())) ** 2 / (1.0 + float(self.fit.variances(one)[0]))
+            self.fit.absorb(one, np.array([forecast]))
+            self.forecaster.absorb(one, np.array([reward]))
+
+    def inclusion(self) -> FloatArray:
+        """Return the forecaster's P(γ_j = 1), shape ``(d,)``."""
+        return self.forecaster.inclusion()
+
+    def summary(self) -> Summary:
+        """Return the forecaster's summary of each coefficient."""
+        return self.forecaster.summary()
 
     def radius(self, regret: float) -> float:
-        """Return the radius of the ellipsoid, times the scale, if the forecaster's regret is at most ``regret``."""
-        beta = conversion(regret, self.posterior.noise_variance, self.delta)
-        return self.scale * math.sqrt(max(self.bound**2 + beta - self.misfit, 0.0))  # an empty set is its centre
+        """Return the radius of the ellipsoid, if the forecaster's regret is at most ``regret``."""
+        beta = conversion(regret, self.forecaster.noise_variance, self.delta)
+        return math.sqrt(max(self.bound**2 + beta - self.misfit, 0.0))  # an empty set is its centre
 
     def regret_bound(self) -> float:
         """Return B_t, at least zero."""
         if not isinstance(self.regret, str):
             return self.regret
-        evidence = self.posterior.evidence
+        evidence = self.forecaster.evidence
         if self.regret == "realised":  # against what the forecaster would predict now
-            theta = self.posterior.mean()
+            theta = self.forecaster.mean()
             hindsight = evidence.square - float(2.0 * evidence.moment @ theta - theta @ evidence.gram @ theta)
             return max(self.loss - hindsight, 0.0)
-        noise = self.posterior.noise_variance
-        log_evidence = self.posterior.log_evidence + 0.5 * evidence.count * math.log(2.0 * math.pi * noise)
+        noise = self.forecaster.noise_variance
+        log_evidence = self.forecaster.log_evidence + 0.5 * evidence.count * math.log(2.0 * math.pi * noise)
         return max(self.loss + 2.0 * noise * log_evidence + self.complexity.largest(np.diag(evidence.gram)), 0.0)
 
     def state(self) -> dict[str, Any]:
         """Return forecaster, fit and sums."""
         return {
-            "posterior": self.posterior.state(),
+            "forecaster": self.forecaster.state(),
             "fit": self.fit.state(),
-            "watched": self.variances.state(),
             "loss": self.loss,
             "misfit": self.misfit,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        self.posterior.restore(state["posterior"])
+        self.forecaster.restore(state["forecaster"])
         self.fit.restore(state["fit"])
-        self.variances.restore(state["watched"])
         self.loss, self.misfit = float(state["loss"]), float(state["misfit"])
+
+
+@dataclass(frozen=True)
+class OptimismOverForecasts(Rule):
+    """Play the action with the largest ⟨a, θ⟩ in the confidence set; the lower row wins a tie.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        Factor on the radius; 1 is the theorem, less is tuning.
+    """
+
+    scale: float = 1.0
+
+    def check(self, posterior: Any) -> None:
+        """Require a :class:`ForecastEllipsoid`."""
+        if not isinstance(posterior, ForecastEllipsoid):
+            raise ArgumentTypeError("posterior", "a ForecastEllipsoid for OptimismOverForecasts", shown(posterior))
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        """Play the action with the largest index."""
+        learner, features = beliefs.posterior, beliefs.features
+        coefficients, regret = learner.fit.mean(), learner.regret_bound()
+        radius = self.scale * learner.radius(regret)
+        estimate = features @ coefficients
+        width = radius * np.sqrt(learner.fit.variances(features))
+        index = estimate + width
+        action = int(index.argmax())
+        columns = {"index": index, "estimate": estimate, "width": width}
+        notes = {"radius": radius, "regret of the forecaster": regret}
+        return Choice(action, 1.0, Reasons.top(action, index, columns, features[action] * coefficients, notes))
 
 
 class OnlineToConfidence(Policy):
@@ -205,20 +251,36 @@ class OnlineToConfidence(Policy):
 
     Parameters
     ----------
-    actions : array or DataFrame ``(K, d)``, one row an action
-    prior : a :class:`SpikeSlab`, of the forecaster; by default inclusion s / d and slab variance M² / s
-    noise_variance : of a reward around its mean: a number, or one number an action
-    engine : "particles", or "enumeration" (small d)
-    n_draws : of the engine
-    delta : the set misses θ* with at most this probability
-    bound : M, with ‖θ*‖ ≤ M
-    sparsity : s, with ‖θ*‖₀ ≤ s; by default what the prior expects, rounded up, or without a prior at most five
-    regret : B_t: "theory" is the bound derived above; "realised" is the loss beyond that of the forecaster's present
-        estimate, a heuristic; a number is taken as given
-    scale : factor on the radius; 1 is the theorem, less is tuning
-    engine_options : further arguments of the engine
-    seed : of the engine; the policy itself makes no random choice
+    actions : array or DataFrame of shape (K, d)
+        One row per action.
+    prior : SpikeSlab, optional
+        Prior of the forecaster; by default inclusion s / d and slab variance M² / s.
+    noise_variance : float or array of shape (K,), default=1.0
+        Noise variance of a reward, or one per action.
+    engine : {"particles", "enumeration"}, default="particles"
+        Engine of the forecaster; "enumeration" is for small d.
+    n_draws : int, default=10000
+        Draws of the engine.
+    delta : float, default=0.05
+        The set misses θ* with at most this probability.
+    bound : float, default=1.0
+        M, with ‖θ*‖ ≤ M.
+    sparsity : int, optional
+        s, with ‖θ*‖₀ ≤ s; by default what the prior expects, rounded up, or without a prior at most five.
+    regret : "theory", "realised" or float, default="theory"
+        B_t: "theory" is the bound derived above; "realised" is the loss beyond that of the forecaster's present
+        estimate, a heuristic; a number is taken as given.
+    scale : float, default=1.0
+        Factor on the radius; 1 is the theorem, less is tuning.
+    engine_options : mapping, optional
+        Further arguments of the engine.
+    seed : int, SeedSequence or None
+        Seed of the engine; the policy itself makes no random choice.
+    journal : Recorder, optional
+        Where decisions and rewards are recorded.
 
+    Examples
+    --------
     >>> policy = OnlineToConfidence(np.eye(3), seed=1)
     >>> policy.tell(policy.ask(), 1.0)
     """
@@ -237,6 +299,7 @@ class OnlineToConfidence(Policy):
         scale: float = 1.0,
         engine_options: Mapping[str, Any] | None = None,
         seed: Seed = None,
+        journal: Recorder | None = None,
     ) -> None:
         available = ActionSet.of(actions)
         dimension = available.dimension
@@ -247,32 +310,20 @@ class OnlineToConfidence(Policy):
             few = max(1, min(int(EXPECTED_FEATURES), dimension // 2)) if few is None else few
             prior = SpikeSlab(few / dimension, size**2 / few)
         if noise_variance is None or isinstance(noise_variance, InverseGammaNoise):
-            raise ArgumentTypeError("noise_variance", "a number or one an action", shown(noise_variance))
-        available, posterior, arguments = sparse_posterior(
-            available,
-            prior,
-            noise_variance,
-            check_choice("engine", engine, FORECASTERS),
-            engine_options,
-            n_draws,
-            seed,
-        )
+            raise ArgumentTypeError("noise_variance", "a number or one per action", shown(noise_variance))
+        available, rewards = with_noise(available, None, noise_variance, default=1.0)
+        name = check_choice("engine", engine, FORECASTERS)
+        forecaster = sparse_engine(prior, dimension, rewards, name, engine_options, n_draws, seed)
+        assert isinstance(forecaster, Particles | Enumeration)
         if few is None:
             inclusion = prior.inclusions(dimension)
             few = max(1, math.ceil(inclusion[inclusion < 1].sum() - 1e-9))  # 40 times 0.1 is 4, whatever rounding says
-        rule = OptimismOverForecasts(
-            posterior,  # type: ignore[arg-type]
-            check_between("delta", delta, 1e-300, 1.0),
-            size,
-            few,
-            _checked_regret(regret, prior),
-            check_positive("scale", scale),
-        )
-        if isinstance(posterior, Enumeration) and few > posterior.max_size < dimension and rule.regret == "theory":
-            raise ArgumentValueError("sparsity", f"at most the engine's max_size, {posterior.max_size}", f"{few}")
-        names = ("delta", "bound", "sparsity", "regret", "scale")
-        super().__init__(available, rule, arguments | {name: getattr(rule, name) for name in names}, seed)
-        self.posterior = posterior
+        level = check_between("delta", delta, 1e-300, 1.0)
+        learner = ForecastEllipsoid(forecaster, level, size, few, _checked_regret(regret, prior))
+        if isinstance(forecaster, Enumeration) and few > forecaster.max_size < dimension and regret == "theory":
+            raise ArgumentValueError("sparsity", f"at most the engine's max_size, {forecaster.max_size}", f"{few}")
+        rule = OptimismOverForecasts(check_positive("scale", scale))
+        super().__init__(available, learner, rule, seed, journal)
 
 
 def _checked_regret(regret: object, prior: SpikeSlab) -> str | float:

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 from sparsebandits.arguments import FloatArray, check_positive
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.rivals.lasso import Estimate, GreedyLasso, LassoPolicy, check_weight, lasso
+from sparsebandits.policies.policy import Recorder
+from sparsebandits.policies.rivals.lasso import Estimate, GreedyLasso, LassoEstimator, LassoPolicy, check_weight, lasso
 from sparsebandits.randomness import Seed
 
 PENALTY = 0.8
@@ -48,12 +49,21 @@ class SALasso(LassoPolicy):
 
     Parameters
     ----------
-    actions : array or DataFrame ``(K, d)``, one row an action
-    noise_variance : σ², variance of a reward around its mean; only the default of ``penalty`` uses it
-    penalty : λ_0; by default 0.8 σ, as in the authors' program. Their theorem's is 2 σ times the largest norm of a row
-    refit_growth : share of new rewards at which the Lasso is fitted anew; 0 is after every reward, as published
-    seed : integer, SeedSequence, or None for fresh entropy
+    actions : array or DataFrame of shape (K, d)
+        One row per action.
+    noise_variance : float, default=1.0
+        Noise variance σ² of a reward; only the default of ``penalty`` uses it.
+    penalty : float, optional
+        λ_0; by default 0.8 σ, as in the authors' program. Their theorem has 2 σ times the largest norm of a row.
+    refit_growth : float, default=0.0
+        Share of new rewards at which the estimate is made again; 0 is after every reward, as published.
+    seed : int, SeedSequence or None
+        Seed of all random choices.
+    journal : Recorder, optional
+        Where decisions and rewards are recorded.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> policy = SALasso(np.eye(3), seed=1)
     >>> policy.tell(policy.ask(), 1.0)
@@ -66,9 +76,10 @@ class SALasso(LassoPolicy):
         penalty: float | None = None,
         refit_growth: float = 0.0,
         seed: Seed = None,
+        journal: Recorder | None = None,
     ) -> None:
         available = ActionSet.of(actions)
         variance = check_positive("noise_variance", noise_variance)
         scale = PENALTY * math.sqrt(variance) if penalty is None else check_weight("penalty", penalty)
-        rule = GreedyLasso(available.dimension, SparsityAgnostic(scale), refit_growth)
-        super().__init__(available, rule, {"noise_variance": variance, "penalty": scale}, seed)
+        learner = LassoEstimator(available.dimension, SparsityAgnostic(scale), refit_growth)
+        super().__init__(available, learner, GreedyLasso(), seed, journal)

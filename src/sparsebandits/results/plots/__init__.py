@@ -3,7 +3,7 @@
 from sparsebandits.results.plots.bars import horizon_bars, pull_histograms
 from sparsebandits.results.plots.bounds import bound_curves
 from sparsebandits.results.plots.curves import difference_curves, regret_curves, regret_panels, sweep
-from sparsebandits.results.plots.information import RatioPanel, TotalPanel, information_panels
+from sparsebandits.results.plots.information import RatioPanel, TotalPanel, information_panels, information_path
 from sparsebandits.results.plots.posteriors import histograms, zero_centred_bins
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "histograms",
     "horizon_bars",
     "information_panels",
+    "information_path",
     "pull_histograms",
     "regret_curves",
     "regret_panels",

@@ -22,6 +22,8 @@ from sparsebandits.results.plots.style import (
     plain,
     write,
 )
+from sparsebandits.theory.bounds import COVERING_CONSTANT
+from sparsebandits.theory.information_path import LEAST_2, LEAST_3, MIXTURE, OWN, THOMPSON, InformationPath
 
 GREY = "#555555"
 DECADES = 4
@@ -146,3 +148,46 @@ def _label(axes: Axes, height: float, text: str, colour: str) -> None:
         va="bottom",
         bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.3},
     )
+
+
+def information_path(found: InformationPath, path: Target, title: str = "") -> None:
+    """Draw Ψ_{t,2}, Ψ_{t,3} and the cumulative information gain beside their bounds.
+
+    Parameters
+    ----------
+    found : InformationPath
+        What ``sparsebandits.experiments.information_path`` returned.
+    path : str or path
+        File to write; the suffix says the format.
+    title : str, optional
+        Title of the figure.
+    """
+    second, third = found.bounds()
+    s, d, n = found.sparsity, found.dimension, len(found.rounds)
+    budget = {"log K": float(np.log(found.n_actions))}
+    printed: tuple[dict[str, FloatArray], dict[str, FloatArray]] = {"$d / 2$": np.full_like(found.c_min, d / 2)}, {}
+    if s is not None:
+        budget["2 s log(C d √n / s)"] = 2 * s * float(np.log(COVERING_CONSTANT * d * np.sqrt(n) / s))
+        with np.errstate(divide="ignore"):
+            printed[1]["$s^2 / (4\\, C_{min})$"] = s**2 / (4 * found.c_min)
+    smallest = min(budget, key=lambda name: budget[name])
+    panels = [
+        RatioPanel(
+            exponent=exponent,
+            curves={
+                found.policy: found.ratio(OWN, exponent),
+                THOMPSON: found.ratio(THOMPSON, exponent),
+                "mixture of the proof": found.ratio(MIXTURE, exponent),
+                "least possible": found.ratio(least, exponent),
+            },
+            printed=printed[exponent - 2],
+            bound=bound,
+        )
+        for exponent, least, bound in ((2, LEAST_2, second), (3, LEAST_3, third))
+    ]
+    total = TotalPanel(
+        gained=found.information,
+        entropy=found.entropy,
+        budget=(smallest, budget[smallest]),
+    )
+    information_panels(panels, found.measured, total, found.rounds, path, title)

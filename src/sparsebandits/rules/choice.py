@@ -1,0 +1,131 @@
+"""What a rule answers: an action, its probability, and the reasons behind it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebandits.arguments import FloatArray, IntArray
+
+CANDIDATES = 8
+"""Number of leading candidates whose reasons a decision keeps."""
+
+NO_ROW = -1
+"""``action`` of a decision whose action is not a row of a set; its ``features`` are the action itself."""
+
+DRIVERS = 5
+"""Number of features kept that contribute most to the chosen action's expected reward."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Two actions between which a coin was flipped."""
+
+    first: int
+    second: int
+    probability: float  # of the second
+
+
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """What the rule knew of the leading candidates: ``columns[name][i]`` is about action ``candidates[i]``.
+
+    Where actions are not enumerated, it is about coordinate ``candidates[i]`` (``about`` says which). Otherwise the
+    chosen action comes first; ``score`` is what the others are ranked by when shown. ``drivers`` are the features
+    that contribute most to its expected reward ⟨a, E θ⟩, and ``contributions`` how much.
+    """
+
+    candidates: IntArray
+    score: FloatArray
+    columns: Mapping[str, FloatArray]
+    notes: Mapping[str, float]
+    drivers: IntArray
+    contributions: FloatArray
+    mixture: Mixture | None = None
+    about: str = "action"  # or "coordinate"
+
+    @classmethod
+    def top(
+        cls,
+        action: int,
+        score: FloatArray,
+        columns: Mapping[str, FloatArray],
+        contributions: FloatArray,
+        notes: Mapping[str, float] | None = None,
+        mixture: Mixture | None = None,
+    ) -> "Reasons":
+        """Keep the chosen action, those of the mixture and those with the largest ``score``.
+
+        Parameters
+        ----------
+        action : int
+            Row of the chosen action.
+        score : array of shape (K,)
+            What candidates are ranked by.
+        columns : mapping of str to array of shape (K,)
+            What the rule knew of each action, by the heading that it is shown under.
+        contributions : array of shape (d,)
+            Contribution of each feature to the expected reward of the chosen action.
+        notes : mapping of str to float, optional
+            Further numbers about the decision.
+        mixture : Mixture, optional
+            The two actions between which a coin was flipped.
+        """
+        rivals = () if mixture is None else (mixture.first, mixture.second)
+        kept = np.array(list(dict.fromkeys((action, *rivals, *_largest(score, CANDIDATES)))), dtype=np.intp)
+        drivers = _drivers(contributions)
+        shown = {name: values[kept] for name, values in columns.items()}
+        return cls(kept, score[kept], shown, notes or {}, drivers, contributions[drivers], mixture)
+
+    @classmethod
+    def of_coordinates(
+        cls,
+        score: FloatArray,
+        columns: Mapping[str, FloatArray],
+        contributions: FloatArray,
+        notes: Mapping[str, float],
+    ) -> "Reasons":
+        """Keep the coordinates with the largest ``score``, where actions are not enumerated."""
+        kept = np.array(_largest(score, CANDIDATES), dtype=np.intp)
+        kept = kept[np.argsort(-score[kept], kind="stable")]
+        drivers = _drivers(contributions)
+        shown = {name: values[kept] for name, values in columns.items()}
+        return cls(kept, score[kept], shown, notes, drivers, contributions[drivers], about="coordinate")
+
+
+def _drivers(contributions: FloatArray) -> IntArray:
+    drivers = np.array(_largest(np.abs(contributions), DRIVERS), dtype=np.intp)
+    return drivers[np.argsort(-np.abs(contributions[drivers]), kind="stable")]
+
+
+def _largest(values: FloatArray, count: int) -> list[int]:
+    count = min(count, len(values))
+    return [int(i) for i in np.argpartition(values, len(values) - count)[len(values) - count :]]
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a rule answers.
+
+    Parameters
+    ----------
+    action : int
+        Row of the action set; ``NO_ROW`` where actions are not enumerated.
+    probability : float
+        Probability with which the rule chose this action.
+    reasons : Reasons
+        What the rule knew.
+    probability_draws : int, optional
+        Number of draws that the probability was estimated from; None if it is exact.
+    features : array of shape (d,), optional
+        The action itself, where it is not a row.
+    observation : array, optional
+        The row that the learner gets with the reward, if it is not the action's features.
+    """
+
+    action: int
+    probability: float
+    reasons: Reasons
+    probability_draws: int | None = None
+    features: FloatArray | None = None
+    observation: FloatArray | None = None

@@ -1,0 +1,31 @@
+"""Play the action with the largest posterior mean: the shortest rule, and the file to copy for a new one."""
+
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.rule import Rule
+
+
+@dataclass(frozen=True)
+class Greedy(Rule):
+    """The action with the largest posterior mean; the lower row wins a tie.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sparsebandits as sb
+    >>> policy = sb.Policy(np.eye(3), sb.Conjugate(sb.GaussianPrior(1.0), dimension=3), Greedy())
+    >>> decision = policy.ask()
+    >>> policy.tell(decision, -1.0)
+    >>> policy.ask().action
+    1
+    """
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        """Play the action with the largest posterior mean."""
+        action = int(beliefs.means.argmax())
+        contributions = beliefs.features[action] * beliefs.coefficients
+        return Choice(action, 1.0, Reasons.top(action, beliefs.means, {"posterior mean": beliefs.means}, contributions))

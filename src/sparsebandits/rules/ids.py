@@ -1,0 +1,86 @@
+"""Information-directed sampling: play what costs little regret for the information that it brings.
+
+Russo and Van Roy (2018), Algorithm 6 for linear bandits; Hao, Lattimore and Deng (2021), Algorithm 2. From draws of
+θ come the expected regret Δ and the information gain of each action (Algorithm 3); then the ratio Δ^λ / gain is
+minimised over actions ("deterministic", the paper's Algorithm 2) or over distributions ("randomised").
+"""
+
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from sparsebandits.arguments import ArgumentValueError, check_choice, check_number
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import Choice, Mixture, Reasons
+from sparsebandits.rules.ratio import Minimiser, minimise_over_actions, minimise_over_distributions, ratios
+from sparsebandits.rules.rule import Rule
+
+SELECTIONS = {"deterministic": minimise_over_actions, "randomised": minimise_over_distributions}
+AMERICAN = {"randomized": "randomised"}
+GAINS = ("variance", "mutual-information")
+
+
+def check_selection(selection: object) -> str:
+    """Require a way to select, in British or American spelling."""
+    return check_choice("selection", AMERICAN.get(str(selection), selection), tuple(SELECTIONS))
+
+
+def flipped(minimiser: Minimiser, rng: Generator) -> tuple[int, float]:
+    """Return one of a minimiser's actions and its probability; no coin is flipped where there is one action only."""
+    if minimiser.first != minimiser.second and rng.random() < minimiser.probability:
+        return minimiser.second, minimiser.probability
+    return minimiser.first, 1.0 - minimiser.probability
+
+
+@dataclass(frozen=True)
+class InformationDirected(Rule):
+    """Minimise the information ratio Δ^λ / gain.
+
+    Parameters
+    ----------
+    exponent : float, default=2.0
+        λ of the information ratio, at least 2.
+    selection : {"deterministic", "randomised"}, default="deterministic"
+        Minimise over actions, as Hao et al. do, or over distributions, as Russo and Van Roy do.
+    gain : {"variance", "mutual-information"}, default="variance"
+        Variance of the conditional mean reward, or the mutual information with the best action.
+
+    Examples
+    --------
+    >>> InformationDirected(selection="randomized")
+    InformationDirected(exponent=2.0, selection='randomised', gain='variance')
+    """
+
+    exponent: float = 2.0
+    selection: str = "deterministic"
+    gain: str = "variance"
+
+    def __post_init__(self) -> None:
+        exponent = check_number("exponent", self.exponent)
+        if exponent < 2:
+            raise ArgumentValueError("exponent", "a number of at least 2", repr(self.exponent))
+        object.__setattr__(self, "exponent", exponent)
+        object.__setattr__(self, "selection", check_selection(self.selection))
+        check_choice("gain", self.gain, GAINS)
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        """Minimise the ratio; draw one of the two actions if the minimiser has two."""
+        known = beliefs.information
+        gain = beliefs.mutual_information if self.gain == "mutual-information" else beliefs.variance_gain
+        minimiser = SELECTIONS[self.selection](known.expected_regret, gain, self.exponent)
+        action, probability = flipped(minimiser, rng)
+        columns = {
+            "expected regret": known.expected_regret,
+            "information gain": gain,
+            "ratio": ratios(known.expected_regret, gain, self.exponent),
+            "P(optimal)": known.optimal_probability,
+        }
+        notes = {
+            "ratio minimised": minimiser.ratio,
+            "entropy of the optimal action (nats)": known.entropy,
+            "effective draws": beliefs.draws.effective_sample_size,
+        }
+        mixture = Mixture(minimiser.first, minimiser.second, minimiser.probability)
+        contributions = beliefs.features[action] * known.mean
+        reasons = Reasons.top(action, known.optimal_probability, columns, contributions, notes, mixture)
+        return Choice(action, probability, reasons)

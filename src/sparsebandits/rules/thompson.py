@@ -1,0 +1,66 @@
+"""Thompson sampling: play the action that is best under one draw of θ from the posterior.
+
+Agrawal and Goyal (2013) for linear bandits. As in Hao, Lattimore and Deng (2021), the posterior's variance is not
+inflated by default.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from sparsebandits.arguments import check_positive
+from sparsebandits.posteriors.draws import Draws
+from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.rule import Rule
+
+
+@dataclass(frozen=True)
+class Thompson(Rule):
+    """Play the best action under one draw.
+
+    The probability of the played action is estimated from the posterior's standing draws, which cost little to
+    reweight. They come from a stream of their own, so that their number does not change what is played. Where the draw
+    that is played is picked from the standing ones, the probability is exact; then its best action is looked up, not
+    computed again, because rounding may break a tie differently.
+
+    Parameters
+    ----------
+    inflation : float, default=1.0
+        Factor on the posterior's variance when sampling; 1 is the posterior itself.
+
+    Examples
+    --------
+    >>> Thompson()
+    Thompson(inflation=1.0)
+    """
+
+    inflation: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inflation", check_positive("inflation", self.inflation))
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        """Play the best action under one draw."""
+        posterior, standing = beliefs.posterior, beliefs.draws
+        picks = posterior.picks_from_draws and self.inflation == 1.0
+        row = int(rng.choice(len(standing), p=standing.weights)) if picks else 0
+        theta = standing.theta[row] if picks else posterior.sample(rng, 1)[0]
+        mean = beliefs.coefficients
+        if self.inflation != 1.0:
+            scale = np.sqrt(self.inflation)
+            theta = mean + scale * (theta - mean)
+            standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights)
+        sampled = beliefs.features @ theta
+        optima = beliefs.optima_of(standing)
+        action = int(optima.best[row] if picks else optima.actions.first_equal[sampled.argmax()])
+        hits = optima.draws_of(action)
+        share = 1.0 if len(hits) == len(standing) else float(standing.weights[hits].sum())  # all, without rounding
+        size = standing.effective_sample_size
+        columns = {"sampled value": sampled, "posterior mean": beliefs.means}
+        reasons = Reasons.top(action, sampled, columns, beliefs.features[action] * mean)
+        if picks:
+            return Choice(action, share, reasons)
+        # The draw that was played counts as one more, so that the estimate is never zero.
+        return Choice(action, (1.0 + size * share) / (1.0 + size), reasons, probability_draws=1 + int(size))
