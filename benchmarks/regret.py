@@ -28,8 +28,7 @@ import sparsebandits as sb
 from benchmarks.competitors import LIBRARIES, LIBRARY, LIN_TS, OURS, listed, play, reason
 from benchmarks.peers import PEERS, Problem
 from benchmarks.section import RESULTS, Figures, around, run
-from sparsebandits.randomness import INSTANCE_STREAM, NOISE_STREAM
-from sparsebandits.randomness import child
+from sparsebandits.randomness import INSTANCE_STREAM, NOISE_STREAM, child
 from sparsebandits.tables import Cell, Table
 
 SEED = 2021

@@ -21,8 +21,7 @@ from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 
 import sparsebandits as sb
-from sparsebandits.randomness import INSTANCE_STREAM
-from sparsebandits.randomness import child
+from sparsebandits.randomness import INSTANCE_STREAM, child
 from sparsebandits.results.growth import growing
 from sparsebandits.results.intervals import mean_interval
 from sparsebandits.tables import Table

@@ -75,7 +75,7 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
     ("GaussianPrior", lambda v: sb.GaussianPrior(mean=v), "mean", st.one_of(not_finite, no_array)),
     ("Conjugate", lambda v: sb.Conjugate(v, 3), "prior", not_a_number),
     ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), v), "dimension", bad_count),
-    ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), 3, v), "noise_variance", bad_variance),
+    ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), 3, v), "noise_variance", bad_variance.filter(bool)),
     ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), 3, n_draws=v), "n_draws", bad_count),
     ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), 3, seed=v), "seed", bad_index),
     ("Draws", lambda v: sb.posteriors.Draws(v, [1.0]), "theta", bad_matrix()),  # type: ignore[arg-type]

@@ -114,7 +114,7 @@ def pack(kind: str, version: int, state: Mapping[str, Any]) -> bytes:
     return content.getvalue()
 
 
-def unpack(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, Any]:
+def unpack(path: str | os.PathLike[str], kind: str, version: int, older: str = "") -> dict[str, Any]:
     """Return the state in the file at ``path``; raise :class:`SaveFileError` if it is not a whole one of ours."""
     check_path(path)
     try:
@@ -123,8 +123,10 @@ def unpack(path: str | os.PathLike[str], kind: str, version: int) -> dict[str, A
             if header["kind"] != kind:
                 raise SaveFileError(f"path: expected a file of kind {kind!r}, got {header['kind']!r} in {path}")
             if header["version"] != version:
+                hint = f"; {older}" if older and header["version"] < version else ""
                 raise SaveFileError(
-                    f"path: this release reads version {version} of {kind!r}, got version {header['version']} in {path}"
+                    f"path: this release reads version {version} of {kind!r}, got version {header['version']} in "
+                    f"{path}{hint}"
                 )
 
             def full(node: Any) -> Any:

@@ -116,7 +116,7 @@ def test_telling_again(make: Maker) -> None:
         (other, 1e60, "reward: expected a finite number"),
         (other, [1.0], "reward: expected a number"),
         ([other], 1.0, "reward: expected as many rewards as decisions, got 1.0"),
-        ([other], [1.0, 2.0], "reward: expected 1 rewards, one a decision, got 2"),
+        ([other], [1.0, 2.0], "reward: expected 1 rewards, one per decision, got 2"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             policy.tell(told, reward)  # type: ignore[arg-type]
@@ -239,8 +239,8 @@ def test_the_users_array_is_copied() -> None:
 
 def test_repr_names_the_settings() -> None:
     assert repr(sb.LinUCB(np.eye(3), width=1.5)) == (
-        "LinUCB(3 actions of 3 features, prior=GaussianPrior(variance=0.3333333333333333, mean=0.0), "
-        "noise_variance=1.0, width=1.5; 0 asked, 0 pending)"
+        "LinUCB(3 actions of 3 features; Conjugate(prior=GaussianPrior(variance=0.3333333333333333, mean=0.0), "
+        "n_draws=10000, rewards=Gaussian(variance=1.0)); Optimism(width=1.5); 0 asked, 0 pending)"
     )
     named = sb.LinUCB(pd.DataFrame(np.eye(2), index=["a", "b"]))
     assert repr(named.ask()) == "Decision(id=0, action=0, label='a', probability=1)"

@@ -75,7 +75,7 @@ def test_a_policy_of_ones_own(tmp_path: Path) -> None:
         """Known to nobody else."""
 
     Mine(some_actions(), seed=0).save(tmp_path / "policy")
-    with pytest.raises(sb.SaveFileError, match="holds a Mine; pass its class to load"):
+    with pytest.raises(sb.SaveFileError, match="got 'Mine'; pass its class to load"):
         sb.load(tmp_path / "policy")
     assert type(sb.load(tmp_path / "policy", Mine)) is Mine
 
@@ -171,7 +171,7 @@ def test_foreign_files(tmp_path: Path) -> None:
     path.write_bytes(pack(KIND, VERSION, state))
     refused("is not a whole policy of this release")
     path.write_bytes(pack(KIND, VERSION, {**policy.state(), "rule": {"part": "os.system", "fields": {}}}))
-    refused("is not a whole policy of this release")
+    refused("expected parts of this package, got 'os.system'")
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ def test_linear_ids_with_mutual_information() -> None:
 
 @pytest.mark.parametrize("width", [0.7, sb.rules.ConfidenceRadius(delta=0.1, norm_bound=2.0)])
 def test_lin_ucb(width: float | sb.rules.ConfidenceRadius, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sparsebandits.policies.action_variances.REFRESH_EVERY", 50)
+    monkeypatch.setattr("sparsebandits.posteriors.conjugate.REFRESH_EVERY", 50)
     actions = some_actions(12, 4)
     policy = sb.LinUCB(actions, sb.GaussianPrior(PRIOR), NOISE, width)
     textbook = Textbook(4)

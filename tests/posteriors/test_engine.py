@@ -27,7 +27,7 @@ def test_summary(name: str) -> None:
     posterior = ENGINES[name]()
     posterior.update(*history(6, 60, seed=1))
     table = posterior.summary(names=["a", "b", "c", "d", "e", "f"])
-    assert table.columns == ("feature", "mean", "sd", "2.5%", "97.5%", "P(included)", "P(positive)")
+    assert table.table().columns == ("feature", "mean", "sd", "2.5%", "97.5%", "P(included)", "P(positive)")
     frame = table.to_pandas().set_index("feature")
     draws = posterior.draws()
     resampled = draws.theta[np.random.default_rng(0).choice(len(draws), 200_000, p=draws.weights)]
@@ -39,7 +39,7 @@ def test_summary(name: str) -> None:
     np.testing.assert_array_equal(frame["P(included)"], posterior.inclusion())
     assert "P(included)" in str(table)
     assert [row["feature"] for row in posterior.summary().to_dicts()] == list("012345")
-    with pytest.raises(ValueError, match="names: expected 6 different names, one a feature"):
+    with pytest.raises(ValueError, match="names: expected 6 different names, one per feature"):
         posterior.summary(names=["a"])
 
 

@@ -61,11 +61,16 @@ def encode(name: str, value: Any) -> Any:
     )
 
 
-def encode_learner(name: str, learner: Any) -> Any:
-    """Return the settings of a learner: the arguments of its constructor, which it keeps under their own names."""
+def settings_of(learner: Any) -> list[str]:
+    """Return the arguments of a learner's constructor that are settings of it."""
     taken = signature(type(learner)).parameters
     left_out = NOT_SAVED if "rewards" in taken else NOT_SAVED[:1]
-    arguments = [one for one in taken if one not in left_out]
+    return [one for one in taken if one not in left_out]
+
+
+def encode_learner(name: str, learner: Any) -> Any:
+    """Return the settings of a learner, which it keeps under the names of its constructor's arguments."""
+    arguments = settings_of(learner)
     missing = [one for one in arguments if not hasattr(learner, one)]
     if missing:
         expected = f"{type(learner).__name__} to keep each argument of its constructor as an attribute"

@@ -8,6 +8,8 @@ from sparsebandits.files import SaveFileError, unpack
 from sparsebandits.policies.codec import Decoder
 from sparsebandits.policies.policy import KIND, VERSION, Policy
 
+OLDER = "it was written by release 0.1 of sparsebandits: load it there, and tell its rewards to a new policy"
+
 
 def load(path: str | os.PathLike[str], *own: type[Any]) -> Policy:
     """Return the policy that ``policy.save(path)`` wrote; it continues bit for bit.
@@ -27,7 +29,7 @@ def load(path: str | os.PathLike[str], *own: type[Any]) -> Policy:
     for part in own:
         if not isinstance(part, type):
             raise ArgumentTypeError("own", "classes of rules, engines or policies", shown(part))
-    state = unpack(path, KIND, VERSION)
+    state = unpack(path, KIND, VERSION, OLDER)
     decoder = Decoder(own)
     try:
         policy = decoder.part(state["policy"])

@@ -26,9 +26,8 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.actions import ActionSet, named_rows
-from sparsebandits.policies.codec import Decoder, encode, encode_learner
+from sparsebandits.policies.codec import Decoder, encode, encode_learner, settings_of
 from sparsebandits.policies.decision import Decision, Explanation
-from sparsebandits.posteriors.engine import Engine
 from sparsebandits.randomness import COIN_STREAM, Seed, generator_state, restore_generator, stream
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.information import OptimaMemory
@@ -122,8 +121,9 @@ class Policy:
         self._asked = 0
 
     def __repr__(self) -> str:
-        learner = repr(self.posterior) if isinstance(self.posterior, Engine) else type(self.posterior).__name__
-        parts = f"{self.actions}; {learner}; {self.rule!r}"
+        told = {name: getattr(self.posterior, name) for name in settings_of(self.posterior) if name != "dimension"}
+        learner = ", ".join(f"{name}={shown(value)}" for name, value in told.items())
+        parts = f"{self.actions}; {type(self.posterior).__name__}({learner}); {self.rule!r}"
         return f"{type(self).__name__}({parts}; {self._asked} asked, {len(self._pending)} pending)"
 
     def ask(self, actions: object = None, noise_variance: object = None) -> Decision:

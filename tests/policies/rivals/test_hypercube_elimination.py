@@ -185,8 +185,8 @@ def test_a_decision_and_its_reasons_read_well() -> None:
     assert "coordinates exploring: 2\ncoordinates committed: 1" in text
     assert decision.diagnostics == {"coordinates exploring": 2.0, "coordinates committed": 1.0}
     assert repr(policy) == (
-        "HypercubeElimination(the cube of 3 features, noise_variance=0.0001, horizon=2, mean_bound=0.5; "
-        "31 asked, 1 pending)"
+        "HypercubeElimination(the cube of 3 features; SignEstimates(noise_variance=0.0001, horizon=2, mean_bound=0.5); "
+        "SelectiveExploration(); 31 asked, 1 pending)"
     )
 
 

@@ -1,0 +1,201 @@
+"""Policies as parts: posterior × rule, saved by one codec, refused early where something does not fit."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.random import Generator
+
+import sparsebandits as sb
+from sparsebandits.arguments import ArgumentError, FloatArray
+from sparsebandits.experiments.watching import watched
+from sparsebandits.files import pack, unpack
+from sparsebandits.policies.policy import KIND, VERSION
+from sparsebandits.rules import Beliefs, Choice, Reasons, Rule
+from tests.policies.table import ALL, play, some_actions
+
+
+@dataclass(frozen=True)
+class UpperQuantile(Rule):
+    """The rule of docs/design.md."""
+
+    level: float = 0.9
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        weights = np.broadcast_to(beliefs.draws.weights, beliefs.predictions.shape)
+        upper = np.quantile(beliefs.predictions, self.level, axis=1, weights=weights, method="inverted_cdf")
+        action = int(upper.argmax())
+        columns = {"upper quantile": upper, "posterior mean": beliefs.means}
+        contributions = beliefs.features[action] * beliefs.coefficients
+        return Choice(action, 1.0, Reasons.top(action, upper, columns, contributions))
+
+
+POINT, LAPLACE = sb.SpikeSlab(0.4, 0.5), sb.SpikeSlab(0.4, 0.5, spike=sb.LaplaceSpike(0.1))
+ENGINES: dict[str, Any] = {
+    "Conjugate": lambda: sb.Conjugate(sb.GaussianPrior(1.0), 3, n_draws=200, seed=1),
+    "Particles": lambda: sb.Particles(POINT, 3, n_draws=200, seed=1),
+    "Gibbs": lambda: sb.Gibbs(POINT, 3, n_draws=40, seed=1, chains=2, burn_in=5),
+    "Enumeration": lambda: sb.Enumeration(POINT, 3, n_draws=200, seed=1),
+    "Langevin": lambda: sb.Langevin(LAPLACE, 3, n_draws=200, seed=1),
+}
+RULES: list[Rule] = [
+    UpperQuantile(0.8),
+    sb.rules.Greedy(),
+    sb.rules.InformationDirected(selection="randomized"),
+    sb.rules.Thompson(),
+    sb.rules.Optimism(1.5),
+    sb.rules.Uniform(),
+    sb.rivals.FrequentistInformationDirected(gain="full"),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_rule_works_on_every_engine(engine: str, rule: Rule, tmp_path: Path) -> None:
+    """Ask, tell, explain, save and load: the loaded policy goes on as the saved one does."""
+    table = pd.DataFrame(some_actions(), columns=["price", "size", "age"], index=list("abcdef"))
+    policy = sb.Policy(table, ENGINES[engine](), rule, seed=2)
+    play(policy, 6)
+    decision = policy.ask()
+    assert 0.0 < decision.probability <= 1.0
+    assert decision.label in str(policy.explain(decision))
+    policy.save(tmp_path / "policy")
+    loaded = sb.load(tmp_path / "policy", UpperQuantile)
+    assert loaded.rule == rule
+    assert play(loaded, 4, seed=1) == play(policy, 4, seed=1)
+
+
+def test_a_rule_in_experiments_and_files(tmp_path: Path) -> None:
+    world = sb.environments.GaussianActions(4, 2, n_actions=8)
+    maker = sb.maker(sb.policies.SparsePolicy, rule=UpperQuantile(0.7), n_draws=100)
+    result = sb.Experiment(world, {"quantile": maker, "IDS": sb.maker(sb.SparseIDS, n_draws=100)}, 10, 2).run(tmp_path)
+    assert result.about is not None
+    assert result.about["configuration"]["policies"]["quantile"]["rule"]["level"] == 0.7
+    file = tmp_path / "greedy.toml"
+    file.write_text(
+        'horizon = 5\ntrials = 1\n[environment]\nkind = "GaussianActions"\ndimension = 4\nsparsity = 2\nn_actions = 8\n'
+        '[policies.greedy]\nkind = "SparsePolicy"\nn_draws = 100\nrule = {kind = "Greedy"}\n'
+    )
+    from sparsebandits.experiments.plan import read_plan
+
+    assert read_plan(file).run().regret["greedy"].shape == (1, 5)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_setting_of_every_policy_is_saved(name: str, tmp_path: Path) -> None:
+    """The class of defect: a setting that is not written down is loaded as its default, without a word."""
+    policy = ALL[name](some_actions(), seed=0)
+    policy.save(tmp_path / "policy")
+    assert repr(sb.load(tmp_path / "policy")) == repr(policy)
+    assert sb.load(tmp_path / "policy")._parts().keys() == policy._parts().keys()
+
+
+class Forgetful:
+    """A learner that does not keep an argument of its constructor."""
+
+    def __init__(self, dimension: int, penalty: float) -> None:
+        self.dimension = dimension
+
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None: ...
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+    def restore(self, state: Any) -> None: ...
+
+
+@dataclass(frozen=True)
+class Scaled(Rule):
+    """A rule with a setting that cannot be saved."""
+
+    scale: Any = None
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        raise NotImplementedError
+
+
+def test_what_cannot_be_saved_is_refused_when_the_policy_is_made() -> None:
+    actions = some_actions()
+    with pytest.raises(TypeError, match=r"^posterior: expected Forgetful to keep each argument.*none called 'penalty'"):
+        sb.Policy(actions, Forgetful(3, 0.1), sb.rules.Uniform())
+    with pytest.raises(TypeError, match=r"^rule.scale: expected a number, .* so that it can be saved, got <function"):
+        sb.Policy(actions, ENGINES["Conjugate"](), Scaled(lambda k: k))
+    schedule = {"learning_rate": lambda k: 0.5 / k}
+    with pytest.raises(TypeError, match=r"^posterior.learning_rate: expected .* so that it can be saved"):
+        sb.SparseIDS(actions, LAPLACE, 1.0, engine="langevin", engine_options=schedule, n_draws=100)
+    decaying = {"learning_rate": sb.posteriors.PowerDecay(0.4)}
+    sb.SparseIDS(actions, LAPLACE, 1.0, engine="langevin", engine_options=decaying, n_draws=100)
+
+
+def test_parts_that_do_not_fit_are_refused() -> None:
+    actions = some_actions()
+    for posterior, rule, name in (
+        (sb.Conjugate(sb.GaussianPrior(1.0), 4), sb.rules.Greedy(), "posterior"),
+        (ENGINES["Particles"](), sb.rules.Optimism(sb.rules.ConfidenceRadius()), "width"),
+        (ENGINES["Particles"](), sb.rivals.ExploreThenCommit(), "posterior"),
+        (ENGINES["Particles"](), "greedy", "rule"),
+        (sb.Particles, sb.rules.Greedy(), "posterior"),
+        (None, sb.rules.Greedy(), "posterior"),
+    ):
+        with pytest.raises((TypeError, ValueError)) as refused:
+            sb.Policy(actions, posterior, rule)  # type: ignore[arg-type]
+        assert isinstance(refused.value, ArgumentError)
+        assert refused.value.name == name
+    with pytest.raises(ValueError, match="noise_variance: expected none beside rewards"):
+        sb.SparseIDS(actions, rewards=sb.Gaussian(1.0), noise_variance=2.0)
+    with pytest.raises(TypeError, match="rewards: expected a known variance for Conjugate"):
+        sb.LinUCB(actions, rewards=sb.Gaussian())
+
+
+def test_rewards_and_its_short_form_are_the_same() -> None:
+    actions = some_actions()
+    for policy in (sb.SparseIDS, sb.LinTS):
+        one = policy(actions, noise_variance=0.5, seed=1)
+        other = policy(actions, rewards=sb.Gaussian(variance=0.5), seed=1)
+        assert play(one, 5) == play(other, 5)
+
+
+def test_names_of_features_reach_the_posterior_of_any_policy() -> None:
+    """They were lost in policies that a user composed."""
+    table = pd.DataFrame(some_actions(), columns=["price", "size", "age"])
+    policy = sb.Policy(table, ENGINES["Particles"](), UpperQuantile(), seed=0)
+    assert policy.posterior.summary().names == ("price", "size", "age")
+
+
+@pytest.mark.parametrize("noise", [4.0, [4.0, 4.0, 4.0], np.full(3, 4.0)])
+def test_an_observer_sees_the_same_data_whatever_form_the_noise_has(noise: Any) -> None:
+    """It saw rewards that had been divided by their deviation, and features that had not."""
+    actions = np.eye(3)
+    problem = sb.experiments.Problem(actions, 4.0, 10, np.random.SeedSequence(0))
+    make = watched(sb.maker(sb.LinUCB, noise_variance=noise), sb.GaussianPrior(4.0), n_draws=10)
+    policy: Any = make(problem)
+    for reward in (5.0, 6.0, 7.0):
+        policy.tell(policy.ask(), reward)
+    played = [d for d in range(3) if policy.observer.evidence.gram[d, d] > 0]
+    expected = policy.observer.evidence.moment[played] / (policy.observer.evidence.gram[played, played] + 1.0)
+    np.testing.assert_allclose(policy.observer.mean()[played], expected, rtol=1e-12)
+    assert policy.observer.evidence.moment.sum() == pytest.approx(18.0)
+
+
+def test_equal_noise_of_all_actions_is_that_noise() -> None:
+    actions = some_actions()
+    for policy in (sb.SparseIDS, sb.SparseTS, sb.LinearIDS, sb.LinTS, sb.LinUCB, sb.rivals.OnlineToConfidence):
+        one = policy(actions, noise_variance=2.5, seed=1)
+        each = policy(actions, noise_variance=[2.5] * 6, seed=1)
+        assert play(one, 8) == play(each, 8), policy
+
+
+def test_files_of_an_earlier_version_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    policy = sb.LinUCB(some_actions())
+    path = tmp_path / "old.policy"
+    path.write_bytes(pack(KIND, 2, policy.state()))
+    with pytest.raises(
+        sb.SaveFileError, match=r"written by release 0\.1 .* tell its rewards to a new policy"
+    ) as refused:
+        sb.load(path)
+    assert "\n" not in str(refused.value)
+    policy.save(path)
+    assert unpack(path, KIND, VERSION)["policy"] == "LinUCB"
