@@ -231,8 +231,8 @@ def design(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """C_min of a set of actions with its certificate, and the distribution that explores it best."""
-    from sparsebandits.advice.action_file import read_actions
     from sparsebandits.advice.design import Exploration
+    from sparsebandits.advice.read import read_actions
 
     found = Exploration.of(read_actions(file, ignore or ()))
     if out is not None:
@@ -249,7 +249,7 @@ def design(
 
 def _policy_names() -> list[str]:
     """Return what ``--policy`` may be, for completion in a shell."""
-    from sparsebandits.advice.advice import POLICIES
+    from sparsebandits.advice.choose import POLICIES
 
     return list(POLICIES)
 

@@ -1,6 +1,7 @@
 """Advice from a table: the model is right, a batch is of different actions, and every form of table says the same."""
 
 import json
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.advice.advice import POLICIES
+from sparsebandits.advice.choose import POLICIES
 from sparsebandits.model.features import contrasts
+from sparsebandits.posteriors.diagnostics import Health
 
 every_policy = pytest.mark.parametrize("policy", POLICIES)
 DENSE = ("linear-ids", "lin-ts", "lin-ucb")
@@ -59,11 +61,11 @@ def test_what_is_learnt() -> None:
     frame = table(30, 6)
     rewards = past(frame, 40)
     advice = sb.decide(frame, rewards, n_draws=2000, seed=0)
-    found = {str(row["feature"]): row for row in advice.features.to_dicts()}
-    assert {str(row["feature"]) for row in advice.features.to_dicts()[:2]} == {"f0", "f1"}
-    assert found["f0"]["P(included)"] > 0.99  # type: ignore[operator]
-    assert found["f0"]["mean"] == pytest.approx(2.0, abs=0.3)
-    assert found["f5"]["P(included)"] < 0.5  # type: ignore[operator]
+    found = {effect.name: effect for effect in advice.features}
+    assert {effect.name for effect in advice.features[:2]} == {"f0", "f1"}
+    assert found["f0"].inclusion > 0.99
+    assert found["f0"].mean == pytest.approx(2.0, abs=0.3)
+    assert found["f5"].inclusion < 0.5
     (one,) = advice.recommendations
     truth = 500.0 + 2.0 * frame.loc[one.name, "f0"] + 0.05 * frame.loc[one.name, "f1"]
     assert one.expected_reward == pytest.approx(truth, abs=4 * (one.sd or 0.0))
@@ -211,9 +213,9 @@ def test_rewards_go_to_the_action_that_was_meant(tmp_path: Path) -> None:
     shared = sb.decide(tmp_path / "a.csv", tmp_path / "r.csv", **options)
     told = sb.decide(plain, rewards, **options)
     assert chosen(shared) == chosen(told)
-    assert "id" not in [row[0] for row in shared.features.rows]
-    assert told.notes == ("actions have no names, so rewards are of rows, the first being 0",)
-    assert sb.decide(numbered, **options).notes[0] == "id counts the rows, and is taken for a feature"
+    assert "id" not in [effect.name for effect in shared.features]
+    assert told.notes == ("actions have no names, so rewards are matched to rows by number, the first being 0",)
+    assert sb.decide(numbered, **options).notes[0] == "id counts the rows and is taken as a feature"
     # labels that are missing or not text
     assert chosen(sb.decide(plain.set_axis(np.arange(6) / 2), {1: 3.0}, policy="lin-ucb"))[0] in "0 0.5 1 1.5 2 2.5"
     with pytest.raises(ValueError, match="expected a name for each action, got an empty cell in row 1"):
@@ -223,7 +225,7 @@ def test_rewards_go_to_the_action_that_was_meant(tmp_path: Path) -> None:
 def test_a_column_that_is_the_same_for_all_is_left_out_whatever_its_number() -> None:
     for count in range(2, 40):  # the deviation of 0.1, 0.1, 0.1 is not zero, to a computer
         advice = sb.decide(table(count).assign(c=0.1), policy="lin-ucb", n_draws=10, seed=0)
-        assert advice.notes[0] == "c is the same for all actions, and left out"
+        assert advice.notes[0] == "c is the same for all actions and is left out"
 
 
 def test_notes(tmp_path: Path) -> None:
@@ -232,21 +234,56 @@ def test_notes(tmp_path: Path) -> None:
     cases: list[tuple[Any, str]] = [
         (None, "there are no past rewards yet"),
         (tmp_path / "none.csv", "there are no past rewards yet"),
-        ({"a1": 3.0}, "one past reward tells the level of rewards, and nothing of the features yet"),
-        ({"a1": [3.0, 3.0], "a2": 3.0}, "all 3 past rewards are 3; they say little of the features"),
+        ({"a1": 3.0}, "one past reward gives the level of rewards, but no information about the features yet"),
+        ({"a1": [3.0, 3.0], "a2": 3.0}, "all 3 past rewards are 3; they say little about the features"),
     ]
     for rewards, note in cases:
         advice = sb.decide(frame, rewards, n_draws=100, seed=0)
-        assert advice.notes[0] == "one is the same for all actions, and left out"
+        assert advice.notes[0] == "one is the same for all actions and is left out"
         assert note in advice.notes[1]
-        assert "one" not in [row["feature"] for row in advice.features.to_dicts()]
+        assert "one" not in [effect.name for effect in advice.features]
         assert (advice.recommendations[0].expected_reward is None) == ("no past" in note)
         assert note in str(advice)
         said = advice.to_dict()
         json.dumps(said, allow_nan=False)
-        assert [row["feature"] for row in said["features"]] == [row[0] for row in advice.features.rows]
+        assert [row["feature"] for row in said["features"]] == [effect.name for effect in advice.features]
         assert said["next"][0]["why"]["candidates"][0]["chosen"]
     assert any(note.startswith("the sampling is DOUBTFUL") for note in advice.notes)
+
+
+def test_features_are_data_and_print_as_a_table() -> None:
+    advice = sb.decide(table(), past(table(), 9), policy="lin-ucb", seed=0)
+    said = advice.to_dict()["features"]
+    assert list(said[0]) == ["feature", "P(included)", "mean", "sd", "2.5%", "97.5%", "P(positive)"]
+    assert [tuple(row.values()) for row in said] == [astuple(effect) for effect in advice.features]
+    assert str(advice.feature_table()) in str(advice)
+    assert len(str(advice.feature_table(2)).splitlines()) == 3
+    assert pd.DataFrame(advice.features)["name"].tolist() == [row["feature"] for row in said]
+
+
+def test_reasons_in_json_are_those_that_are_printed() -> None:
+    """Planted: candidates in the order in which the decision keeps them, not by score."""
+    (one,) = sb.decide(table(), past(table(), 9), seed=0, n_draws=300).recommendations
+    printed = one.explanation.table
+    said = one.to_dict()["why"]["candidates"]
+    assert [list(row) for row in said] == [["chosen", "action", *printed.columns[2:]]] * len(printed.rows)
+    for row, (mark, name, *numbers) in zip(said, printed.rows, strict=True):
+        finite = [number if isinstance(number, float) and np.isfinite(number) else None for number in numbers]
+        assert list(row.values()) == [mark == "*", name, *finite]
+
+
+@pytest.mark.parametrize("health", [Health(False, "poor"), Health(True, "not DOUBTFUL")], ids=str)
+def test_doubt_is_a_flag_and_not_a_word(health: Health, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sb.Conjugate, "health", lambda _: health)
+    notes = sb.decide(table(), past(table(), 9), policy="lin-ucb", seed=0).notes
+    assert (f"the sampling is {health}" in notes) == (not health.good)
+
+
+def test_names_of_policies_are_those_of_their_classes() -> None:
+    assert POLICIES == ("sparse-ids", "sparse-ts", "linear-ids", "lin-ts", "lin-ucb")
+    for policy in POLICIES:
+        made = sb.decide(table(), policy=policy, n_draws=100, seed=0).about["policy"]
+        assert made.lower() == policy.replace("-", "")
 
 
 def test_seeds() -> None:
@@ -284,7 +321,7 @@ def test_the_log(tmp_path: Path) -> None:
         ({"actions": np.eye(3)}, "actions: expected a DataFrame or the path of a file, got an array of shape"),
         ({"actions": None}, "actions: expected a DataFrame or the path of a file, got None"),
         ({"actions": pd.DataFrame({"a": [1.0]})}, "actions: expected at least two actions to choose from, got one"),
-        ({"actions": pd.DataFrame({"a": []})}, "actions: expected one row an action, got none"),
+        ({"actions": pd.DataFrame({"a": []})}, "actions: expected one row per action, got none"),
         ({"actions": pd.DataFrame()}, "actions: expected at least one column, got none"),
         (
             {"actions": pd.DataFrame({"a": [1.0, 1.0]})},
@@ -294,10 +331,13 @@ def test_the_log(tmp_path: Path) -> None:
         ({"actions": pd.DataFrame({"a": [1.0, 1e13]})}, "magnitude at most 1e+12, got 1e+13 in row 1, column 'a'"),
         ({"actions": pd.DataFrame({"a": [0.0, 1e-13]})}, "expected features in a larger unit, got a spread of 5e-14"),
         ({"actions": pd.DataFrame({"a": [0.0, 1e-300]})}, "expected features in a larger unit, got a spread of"),
-        ({"actions": pd.DataFrame({"a": ["1", "2"]})}, "got the text '1' in row 0, column 'a'; make them numbers, or"),
+        (
+            {"actions": pd.DataFrame({"a": ["1", "2"]})},
+            "got the text '1' in row 0, column 'a'; convert them to numbers, or",
+        ),
         (
             {"actions": pl.DataFrame({"a": ["1", "2"], "b": [1, 3]})},
-            "got the text '1' in row 0, column 'a'; make them numbers, or say that they are names",
+            "got the text '1' in row 0, column 'a'; convert them to numbers, or say that the column holds names",
         ),
         ({"actions": pl.DataFrame({"a": [{"x": 1}, {"x": 2}]})}, "expected one number or text in a cell, got several"),
         (
@@ -305,7 +345,7 @@ def test_the_log(tmp_path: Path) -> None:
             "actions: expected numbers or text in every column, got others in 'a'",
         ),
         ({"actions": pd.DataFrame({"a": [10**5000, 2]})}, "magnitude at most 1e+12, got inf in row 0, column 'a'"),
-        ({"actions": table().set_axis(["x"] * 12)}, "expected each action once, got 'x' in row 1 and in row 0 before"),
+        ({"actions": table().set_axis(["x"] * 12)}, "expected each action once, got 'x' in row 1 and in row 0"),
         ({"actions": table().assign(when=pd.Timestamp(0))}, "in column 'when'; ignore it, or"),
         (
             {"rewards": {"b": 1.0}},
@@ -314,6 +354,14 @@ def test_the_log(tmp_path: Path) -> None:
         ({"rewards": {"a1": "good"}}, "rewards: expected a number in every cell, got 'good' in row 0, column 'reward'"),
         ({"rewards": {"a1": "3.1"}}, "rewards: expected a number in every cell, got the text '3.1' in row 0"),
         ({"rewards": {"a1": [[1.0, 2.0], [3.0]]}}, "rewards: expected a number in every cell, got list in row 0"),
+        (
+            {"rewards": {"a1": [[1.0, 2.0], [3.0, 4.0]]}},
+            "rewards: expected a number in every cell, got list in row 0",
+        ),
+        (
+            {"actions": table().assign(empty=""), "name": None},
+            "actions: expected a number in every cell, got an empty cell in row 0, column 'empty'",
+        ),
         ({"rewards": {"a1": 1e-300}}, "rewards: expected rewards in a larger unit, got a spread of 1e-300"),
         (
             {"rewards": pd.DataFrame({"reward": [1.0], "action": ["a1"]})},

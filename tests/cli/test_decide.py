@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from sparsebandits import cli
-from tests.cli.test_cli import COMMAND, ROOT, run
+from tests.cli.test_cli import COMMAND, run
 
+ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
 GOOD = "offer,price,size,reward\na,1,2,5.5\nb,2,1,\nc,3,5,6.5\nd,4,4,\n"
 QUICK = ("--policy", "lin-ucb", "--seed", "1")
@@ -77,7 +78,7 @@ def test_json_is_json_and_nothing_else(
     [
         (None, (), "file: expected a CSV or Parquet file, got FILE: No such file or directory"),
         ("", (), "file: expected a line of column names and lines of cells, got nothing in FILE"),
-        ("offer,price\n", (), "file: expected one line an action after the column names, got none in FILE"),
+        ("offer,price\n", (), "file: expected one line per action after the column names, got none in FILE"),
         ("offer,price\na,1\n", (), "file: expected at least two actions to choose from, got one in FILE"),
         ("offer\na\nb\n", (), "file: expected at least one column of features, got none in FILE"),
         ("a,b\n1,2\n3,x\n", (), "file: expected a number in every cell, got 'x' in line 3, column 'b' of FILE"),
@@ -111,7 +112,7 @@ def test_json_is_json_and_nothing_else(
         (GOOD, ("--rewards", "REWARDS", "--log", "REWARDS"), "log: expected a file of its own, got "),
         (b"\x00\x01\xfe\xff\x00" * 40, (), "file: expected UTF-8 text or Parquet, got something else in FILE"),
         (b"a,b\n\x00,1\n", (), "file: expected UTF-8 text or Parquet, got something else in FILE"),
-        (b"PAR1 and no more", (), "file: expected a whole Parquet file, got FILE"),
+        (b"PAR1 and no more", (), "file: expected a complete Parquet file, got FILE"),
         ("o,a,reward\nu,1,good\nv,2,3\n", (), "got 'good' in line 2, column 'reward' of FILE"),
         ("o,a,reward\nu,1,inf\nv,2,3\n", (), "got inf in line 2, column 'reward' of FILE"),
         (GOOD, ("--rewards", "no.csv"), "rewards: expected a CSV or Parquet file, got no.csv: No such file"),

@@ -1,6 +1,7 @@
 """How well a set of actions can be explored: C_min, its certificate and its distribution, with the names of rows.
 
-Hao, Lattimore and Deng (2021, Definition of an exploratory action set); ``sparsebandits.theory.exploratory_design``.
+Hao, Lattimore and Deng (2021, definition of an exploratory action set); ``sparsebandits.theory.exploratory_design``
+computes it.
 """
 
 import csv
@@ -15,12 +16,22 @@ from sparsebandits.tables import Cell, Table, formatted
 from sparsebandits.theory import Design, Unseen, exploratory_design, unseen_features
 
 MOST_NAMED = 5
-"""Features that a sentence names, at most."""
+"""Largest number of features that a sentence names."""
 
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """A set of actions with its best exploration distribution, and the features that it cannot tell apart."""
+    """A set of actions with its best exploration distribution, and the features that it cannot identify.
+
+    Attributes
+    ----------
+    actions : ActionSet
+        The actions.
+    design : Design
+        C_min with its certificate and the distribution that attains it.
+    unseen : tuple of Unseen
+        Features that are combinations of others in all actions.
+    """
 
     actions: ActionSet
     design: Design
@@ -28,21 +39,29 @@ class Exploration:
 
     @classmethod
     def of(cls, actions: object) -> "Exploration":
-        """Explore ``actions``, an array, a DataFrame or an :class:`ActionSet`."""
+        """Return the exploration of ``actions``, an array, a DataFrame or an :class:`ActionSet`."""
         available = ActionSet.of(actions)
         return cls(available, exploratory_design(available.features), unseen_features(available.features))
 
+    def weights(self, most: int | None = None) -> list[dict[str, Any]]:
+        """Return the actions with a weight, heaviest first, up to ``most`` of them.
+
+        Each has its ``row`` (from 1), its name as ``action`` if actions have names, and its ``weight``.
+        """
+        weights, labels = self.design.weights, self.actions.labels
+        heaviest = np.argsort(-weights, kind="stable")[: np.count_nonzero(weights)][:most].tolist()
+        return [
+            {"row": row + 1, **({} if labels is None else {"action": labels[row]}), "weight": float(weights[row])}
+            for row in heaviest
+        ]
+
     def table(self, most: int | None = None) -> Table:
-        """Return the actions with a weight, heaviest first, up to ``most`` of them; rows count from 1."""
-        weights = self.design.weights
-        heaviest = np.argsort(-weights, kind="stable")[: int(np.count_nonzero(weights))][:most].tolist()
-        labels = self.actions.labels
-        if labels is None:
-            return Table(("row", "weight"), [(row + 1, float(weights[row])) for row in heaviest])
-        return Table(("row", "action", "weight"), [(row + 1, labels[row], float(weights[row])) for row in heaviest])
+        """Return the actions with a weight, heaviest first, up to ``most`` of them, as a table."""
+        columns = ("row", "weight") if self.actions.labels is None else ("row", "action", "weight")
+        return Table(columns, [tuple(one[column] for column in columns) for one in self.weights(most)])
 
     def report(self, most: int = 10) -> str:
-        """Return all of it for a person, with the ``most`` heaviest actions."""
+        """Return the exploration as text, with the ``most`` heaviest actions."""
         design, played = self.design, int(np.count_nonzero(self.design.weights))
         what = "C_min" if design.spanning else "the smallest eigenvalue within the span"
         lines = [f"{self.actions}", "", *self._about_c_min(), ""]
@@ -57,7 +76,7 @@ class Exploration:
         design, dimension = self.design, self.actions.dimension
         if not design.spanning:
             lines = [
-                f"C_min = 0: the actions span {design.rank} of {dimension} dimensions, so some of θ cannot be learnt.",
+                f"C_min = 0: the actions span {design.rank} of {dimension} dimensions, so θ cannot be fully learned.",
                 f"Within their span the smallest eigenvalue is {formatted(design.c_span)}.",
                 *(f"  {self._in_words(one)}" for one in self.unseen[:MOST_NAMED]),
             ]
@@ -71,7 +90,7 @@ class Exploration:
         if design.exploratory:
             lines.append("Exploratory: C_min ≥ 1.")
         else:
-            lines.append("Not exploratory: the paper asks for C_min ≥ 1.")
+            lines.append("Not exploratory: the paper requires C_min ≥ 1.")
         if largest > 1.0:
             lines.append(f"The paper has features between −1 and 1; the largest here is {formatted(largest)}.")
         return lines
@@ -93,7 +112,7 @@ class Exploration:
         return f"feature {column + 1}" if names is None else names[column]
 
     def to_csv(self) -> str:
-        """Return the weights of all actions, in their order, as CSV; numbers are written to the last bit."""
+        """Return the weights of all actions, in their order, as CSV with numbers to the last bit."""
         content = io.StringIO()
         writer = csv.writer(content, lineterminator="\n")
         labels = self.actions.labels
@@ -104,7 +123,7 @@ class Exploration:
         return content.getvalue()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it for a program: numbers, strings, None, lists and dicts."""
+        """Return the exploration as values that JSON has."""
         design = self.design
         return {
             "n_actions": len(self.actions),
@@ -124,5 +143,5 @@ class Exploration:
                 }
                 for one in self.unseen
             ],
-            "weights": self.table().to_dicts(),
+            "weights": self.weights(),
         }

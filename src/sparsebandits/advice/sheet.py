@@ -1,17 +1,20 @@
-"""Tables that people have, as columns: CSV and Parquet files, and DataFrames of pandas, polars or Arrow.
+"""The columns of a table: CSV and Parquet files, and DataFrames of pandas, polars or Arrow.
 
-A CSV file is UTF-8 text with commas between cells and a decimal point in numbers, and begins with a line of column
-names. A Parquet file is told by its first bytes. A column is numbers if every cell that is not empty is one. Errors say
-where: the line of a CSV file, the row of a Parquet file (from 1) or of a DataFrame (from 0), and the column.
+A CSV file is UTF-8 text with commas between cells and decimal points in numbers, and starts with a line of column
+names. A Parquet file is recognised by its first bytes. A column is numeric if every cell that is not empty is a number.
+Errors say where: the line of a CSV file, the row of a Parquet file (from 1) or of a DataFrame (from 0), and the column.
+
+Columns are read as a whole. The text of their cells is made only where it is needed: for names, and for errors.
 """
 
 import csv
 import io
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,33 +25,64 @@ from sparsebandits.arguments import LARGEST, ArgumentTypeError, ArgumentValueErr
 PARQUET = b"PAR1"
 PANDAS_INDEX = "__index_level_0__"
 MOST_SHOWN = 200
-"""Characters of the names of columns in a message, at most."""
+"""Largest number of characters of column names in a message."""
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column: its numbers, NaN where a cell is empty, or None if it holds anything else; and its cells as text."""
+    """One column of a table.
 
-    name: str
+    Parameters
+    ----------
+    numbers : array of shape (rows,) or None
+        The cells as numbers, NaN where a cell is empty; None if some cell is not a number.
+    values : sequence
+        The cells as they came.
+    kind : str, default="text"
+        What the cells are that are not numbers.
+    """
+
     numbers: FloatArray | None
-    cells: Sequence[str]
-    kind: str = "text"  # of what is no number
+    values: Sequence[Any]
+    kind: str = "text"
+
+    @cached_property
+    def cells(self) -> list[str]:
+        """The cells as text, empty where a value is missing."""
+        return as_text(self.values)
 
     def names_rows(self) -> bool:
-        """Whether this could be names: text in every cell, and a number in none, with a decimal comma neither."""
-        return self.numbers is None and self.kind == "text" and not any(c == "" or _like_number(c) for c in self.cells)
+        """Return whether this may hold names: text in every cell and no number, not even with a decimal comma."""
+        text = self.numbers is None and self.kind == "text"
+        return text and not any(cell == "" or _like_number(cell) for cell in self.cells)
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """Columns of equal length, and where they came from."""
+    """Columns of equal length, and where they came from.
 
-    argument: str  # that errors are about
-    source: str  # the path of a file; empty for a DataFrame
-    columns: tuple[Column, ...]
-    rows: Sequence[int]  # what errors call the rows,
-    row_word: str  # and whether those are lines or rows
-    index: tuple[str, ...] | None = None  # names of the rows that came apart from the columns
+    Parameters
+    ----------
+    argument : str
+        Argument that errors are about.
+    source : str
+        Path of the file; empty for a DataFrame.
+    columns : mapping of str to Column
+        The columns by name, in their order.
+    rows : sequence of int
+        Number of each row in error messages.
+    row_word : str
+        What those numbers count: ``"line"`` or ``"row"``.
+    index : tuple of str, optional
+        Names of the rows that came apart from the columns.
+    """
+
+    argument: str
+    source: str
+    columns: Mapping[str, Column]
+    rows: Sequence[int]
+    row_word: str
+    index: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -58,101 +92,106 @@ class Sheet:
         """The file, as the end of a message."""
         return f" in {self.source}" if self.source else ""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(column.name for column in self.columns)
+    def where(self, row: int, column: str | None = None) -> str:
+        """Return the place of a cell or of a row, for a message."""
+        place = f"{self.row_word} {self.rows[row]}"
+        if column is None:
+            return place
+        return f"{place}, column {shown(column)}" + (f" of {self.source}" if self.source else "")
 
-    def __getitem__(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        listed = ", ".join(map(repr, self.names))
+    def known(self, name: str) -> str:
+        """Return the name of a column, or raise an error that lists the names there are."""
+        if name in self.columns:
+            return name
+        listed = ", ".join(map(repr, self.columns))
         listed = listed if len(listed) <= MOST_SHOWN else f"{listed[:MOST_SHOWN]}..."
-        near = get_close_matches(name, self.names, n=1)
+        near = get_close_matches(name, self.columns, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ArgumentValueError(self.argument, f"a column {name!r}", f"{listed}{self.inside}{hint}")
 
-    def where(self, row: int, column: str) -> str:
-        """Return the place of a cell, for a message."""
-        of = f" of {self.source}" if self.source else ""
-        return f"{self.row_word} {self.rows[row]}, column {shown(column)}{of}"
+    def matching(self, argument: str, patterns: str | Sequence[str]) -> list[str]:
+        """Return the columns with these names or patterns, in the order of the table; each has to match one."""
+        if not isinstance(patterns, str | Iterable):
+            raise ArgumentTypeError(argument, "names of columns", shown(patterns))
+        found: set[str] = set()
+        for pattern in [patterns] if isinstance(patterns, str) else patterns:
+            if not isinstance(pattern, str):
+                raise ArgumentTypeError(argument, "names of columns", shown(pattern))
+            matches = {column for column in self.columns if fnmatchcase(column, pattern)}
+            found |= {self.known(pattern)} if pattern in self.columns or not matches else matches
+        return [column for column in self.columns if column in found]
 
     def name_column(self, besides: Collection[str] = ()) -> str | None:
-        """Return the column that names the rows: the first without a name of its own, or the first of text.
+        """Return the column that names the rows: the first if it has no name of its own, else the first of text.
 
-        An index of words comes before it.
+        There is none if an index of words names them.
         """
         if self.index is not None and not all(map(is_number, self.index)):
             return None
-        left = [column for column in self.columns if column.name not in besides]
-        if left and left[0].name in ("", PANDAS_INDEX):
-            return left[0].name
-        return next((column.name for column in left if column.names_rows()), None)
+        left = [name for name in self.columns if name not in besides]
+        if left and left[0] in ("", PANDAS_INDEX):
+            return left[0]
+        return next((name for name in left if self.columns[name].names_rows()), None)
 
-    def matching(self, argument: str, patterns: str | Sequence[str]) -> list[str]:
-        """Return the columns of those names or patterns, in the order of the table; each has to find one."""
-        if not isinstance(patterns, str | Iterable):
-            raise ArgumentTypeError(argument, "names of columns", shown(patterns))
-        wanted = [patterns] if isinstance(patterns, str) else list(patterns)
-        found: set[str] = set()
-        for pattern in wanted:
-            if not isinstance(pattern, str):
-                raise ArgumentTypeError(argument, "names of columns", shown(pattern))
-            matches = {column for column in self.names if fnmatchcase(column, pattern)}
-            found |= {self[pattern].name} if pattern in self.names or not matches else matches
-        return [column for column in self.names if column in found]
+    def numbers(self, names: Sequence[str], largest: float = LARGEST, empty: bool = False) -> FloatArray:
+        """Return columns of finite numbers side by side, ``(rows, columns)``.
 
-    def refuse_empty(self) -> None:
-        """Require at least one row and one column."""
-        if not self.columns:
-            raise ArgumentValueError(self.argument, "at least one column", f"none{self.inside}")
-        if not len(self):
-            what = "one line an action after the column names" if self.row_word == "line" else "one row an action"
-            raise ArgumentValueError(self.argument, what, f"none{self.inside}")
-
-    def numbers(self, name: str, largest: float = LARGEST, empty: bool = False) -> FloatArray:
-        """Return a column of finite numbers, NaN in empty cells if those are allowed."""
-        column = self[name]
-        if column.numbers is None:
-            self._refuse_text(column)
-        wrong = ~(np.abs(column.numbers) <= largest)
+        Parameters
+        ----------
+        names : sequence of str
+            The columns.
+        largest : float, default=1e50
+            Largest magnitude of a number.
+        empty : bool, default=False
+            Whether cells may be empty; these are NaN in the result.
+        """
+        for name in names:
+            if self.columns[name].numbers is None:
+                self._refuse_text(name)
+        numbers = np.array([self.columns[name].numbers for name in names], dtype=np.float64)
+        numbers = numbers.reshape(len(names), len(self))
+        wrong = ~(np.abs(numbers) <= largest)  # NaN too
         if empty:
-            wrong &= ~np.isnan(column.numbers)
-        for row in np.flatnonzero(wrong).tolist():
-            where, number = self.where(row, name), column.numbers[row]
-            if column.cells[row] == "":
-                hint = "features have no gaps; name a column of rewards, or ignore it"
-                raise ArgumentValueError(self.argument, "a number in every cell", f"an empty cell in {where}; {hint}")
-            expected = f"finite numbers of magnitude at most {largest:g}"
-            raise ArgumentValueError(self.argument, expected, f"{number:g} in {where}")
-        return column.numbers
+            wrong &= ~np.isnan(numbers)
+        if wrong.any():
+            column, row = (int(place) for place in np.argwhere(wrong)[0])
+            self._refuse_number(names[column], row, largest)
+        return np.ascontiguousarray(numbers.T)
 
-    def _refuse_text(self, column: Column) -> NoReturn:
+    def _refuse_number(self, name: str, row: int, largest: float) -> NoReturn:
+        column, where = self.columns[name], self.where(row, name)
+        if column.cells[row] == "":
+            hint = "a feature needs a value in every row; if this column holds rewards, name it, else ignore it"
+            raise ArgumentValueError(self.argument, "a number in every cell", f"an empty cell in {where}; {hint}")
+        expected = f"finite numbers of magnitude at most {largest:g}"
+        number = np.nan if column.numbers is None else column.numbers[row]
+        raise ArgumentValueError(self.argument, expected, f"{number:g} in {where}")
+
+    def _refuse_text(self, name: str) -> NoReturn:
+        column = self.columns[name]
         text = column.kind == "text"
-        wrong = [row for row, cell in enumerate(column.cells) if cell and not (text and is_number(cell))]
-        if wrong:
-            cell = column.cells[wrong[0]]
-            got = shown(cell) if text else column.kind
-            hint = "; numbers are written with a decimal point" if text and _like_number(cell) else ""
-        else:  # a table that knows its kinds has a column of text, and digits in it
-            wrong = [row for row, cell in enumerate(column.cells) if cell]
-            got, hint = f"the text {shown(column.cells[wrong[0]])}", "; make them numbers, or say that they are names"
-        where = self.where(wrong[0], column.name)
+        filled = [row for row, cell in enumerate(column.cells) if cell]
+        wrong = [row for row in filled if not (text and is_number(column.cells[row]))]
+        row = next(iter(wrong or filled), 0)
+        cell = column.cells[row]
+        got, hint = shown(cell) if text else column.kind, ""
+        if not filled:
+            got = "an empty cell"
+        elif not wrong:  # a column of text in a table with types, all digits
+            got, hint = f"the text {got}", "; convert them to numbers, or say that the column holds names"
+        elif text and _like_number(cell):
+            hint = "; numbers are written with a decimal point"
+        where = self.where(row, name)
         raise ArgumentValueError(self.argument, "a number in every cell", f"{got} in {where}{hint}")
-
-    def matrix(self, names: Sequence[str], largest: float = LARGEST) -> FloatArray:
-        """Return columns of finite numbers side by side, ``(rows, columns)``."""
-        return np.column_stack([self.numbers(name, largest) for name in names])
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell of a text file reads as a number."""
+    """Return whether a cell of a text file reads as a number."""
     try:
         float(cell)
     except ValueError:
         return False
-    return "_" not in cell  # Python reads 1_000, nobody else does
+    return "_" not in cell  # Python reads 1_000, other programs do not
 
 
 def _like_number(cell: str) -> bool:
@@ -163,15 +202,14 @@ def sheet_of(argument: str, value: object) -> Sheet:
     """Return the file at a path, or a DataFrame, as a sheet."""
     if isinstance(value, str | os.PathLike):
         return read_sheet(argument, value)
-    columns = columns_of(argument, value)
-    if columns is None:
+    arrays = columns_of(argument, value)
+    if arrays is None:
         raise ArgumentTypeError(argument, "a DataFrame or the path of a file", shown(value))
-    index = getattr(value, "index", None)  # pandas has one
+    index: Any = getattr(value, "index", None)  # only pandas has one
     plain = index is None or (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1))
-    names = None if plain else tuple(plain_text(label) for label in index)  # type: ignore[union-attr]
-    count = len(next(iter(columns.values()))) if columns else 0
-    typed = tuple(column_of(name, array) for name, array in columns.items())
-    return Sheet(argument, "", typed, range(count), "row", names)
+    names = None if plain else tuple(as_text(index))
+    count = len(next(iter(arrays.values()))) if arrays else 0
+    return Sheet(argument, "", typed_columns(arrays), range(count), "row", names)
 
 
 def read_sheet(argument: str, path: str | os.PathLike[str]) -> Sheet:
@@ -190,50 +228,43 @@ def _from_csv(argument: str, path: str | os.PathLike[str], content: bytes) -> Sh
         if "\0" in text:
             raise UnicodeError
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-        lines = [(reader.line_num, row) for row in reader if row]
+        lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if row]
     except UnicodeError:
         raise ArgumentValueError(argument, "UTF-8 text or Parquet", f"something else in {path}") from None
     except csv.Error as error:
         raise ArgumentValueError(argument, "CSV", f"something else in {path}: {error}") from None
     if not lines:
         raise ArgumentValueError(argument, "a line of column names and lines of cells", f"nothing in {path}")
-    while len(lines) > 1 and not any(cell.strip() for cell in lines[-1][1]):  # as spreadsheets leave them at the end
+    while len(lines) > 1 and not any(lines[-1][1]):  # empty lines that spreadsheets leave at the end
         lines.pop()
-    (_, header), rows = lines[0], lines[1:]
-    names = [name.strip() for name in header]
-    marks = {";": "semicolons", "\t": "tabs"}
-    for mark, word in marks.items():
+    (_, names), rows = lines[0], lines[1:]
+    for mark, word in {";": "semicolons", "\t": "tabs"}.items():
         if len(names) == 1 and mark in names[0]:
             hint = "save it with commas, and with points in numbers"
             raise ArgumentValueError(argument, "commas between cells", f"{word} in {path}; {hint}")
     _check_names(argument, path, names)
     for line, row in rows:
         if len(row) != len(names):
-            expected = f"{len(names)} cells, one a column"
+            expected = f"{len(names)} cells, one per column"
             raise ArgumentValueError(argument, expected, f"{len(row)} in line {line} of {path}")
-    columns = tuple(_parsed(name, [row[j].strip() for _, row in rows]) for j, name in enumerate(names))
+    cells = zip(*(row for _, row in rows), strict=True) if rows else ((),) * len(names)
+    columns = {name: Column(_as_numbers(column), column) for name, column in zip(names, cells, strict=True)}
     return Sheet(argument, str(path), columns, [line for line, _ in rows], "line")
 
 
-def _parsed(name: str, cells: list[str]) -> Column:
-    if not all(cell == "" or is_number(cell) for cell in cells):
-        return Column(name, None, cells)
-    return Column(name, np.array([float(cell) if cell else np.nan for cell in cells]), cells)
-
-
 def _check_names(argument: str, path: str | os.PathLike[str], names: Sequence[str]) -> None:
-    """Refuse a first line that is data, empty names and names that come twice; 0, 1, 2, … are names, by pandas."""
-    named = names[1:] if names[0] == "" else names
+    """Refuse a first line of data, and names that are empty or repeated; pandas may write 0, 1, 2, … as names."""
+    named = list(names[1:] if names[0] == "" else names)
     numbers = [name for name in named if is_number(name)]
-    if numbers and list(named) != [str(column) for column in range(len(named))]:
+    if numbers and named != [str(column) for column in range(len(named))]:
         got = f"the number {shown(numbers[0])} in {path}"
         raise ArgumentValueError(argument, "a first line of column names", got)
     if "" in named:
         raise ArgumentValueError(argument, "a name for each column after the first", f"an empty one in {path}")
-    twice = sorted({name for name in named if list(named).count(name) > 1})
-    if twice:
-        got = f"more than one of {shown(twice)} in {path}"
-        raise ArgumentValueError(argument, "columns with names of their own", got)
+    repeated = sorted({name for name in named if named.count(name) > 1})
+    if repeated:
+        got = f"more than one of {shown(repeated)} in {path}"
+        raise ArgumentValueError(argument, "columns with different names", got)
 
 
 def _from_parquet(argument: str, path: str | os.PathLike[str], content: bytes) -> Sheet:
@@ -246,37 +277,53 @@ def _from_parquet(argument: str, path: str | os.PathLike[str], content: bytes) -
     try:
         table = pq.ParquetFile(pa.BufferReader(content)).read()
     except (pa.ArrowException, OSError) as error:
-        raise ArgumentValueError(argument, "a whole Parquet file", f"{path}: {error}") from None
-    columns = columns_of(argument, table) or {}
-    index = columns.pop(PANDAS_INDEX, None)
-    ordered = {**({} if index is None else {PANDAS_INDEX: index}), **columns}  # pandas writes it last
-    typed = tuple(column_of(name, array) for name, array in ordered.items())
-    return Sheet(argument, str(path), typed, range(1, table.num_rows + 1), "row")
+        raise ArgumentValueError(argument, "a complete Parquet file", f"{path}: {error}") from None
+    arrays = columns_of(argument, table) or {}
+    if PANDAS_INDEX in arrays:  # pandas writes it last
+        arrays = {PANDAS_INDEX: arrays.pop(PANDAS_INDEX), **arrays}
+    return Sheet(argument, str(path), typed_columns(arrays), range(1, table.num_rows + 1), "row")
 
 
-def column_of(name: str, array: Any) -> Column:
-    """Return a column of a table that knows its kinds; an empty cell is None, NaN, or what pandas has for them."""
+def typed_columns(arrays: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the columns of a table with types; an empty cell is None, NaN, or what pandas has for them."""
+    return {name: _typed(array) for name, array in arrays.items()}
+
+
+def _typed(array: Any) -> Column:
     if array.dtype.kind in "fiub":
-        numbers = array.astype(np.float64)
-        return Column(name, numbers, [plain_text(cell) for cell in array.tolist()])
+        return Column(array.astype(np.float64), array.tolist())
+    values = array.tolist()
     if array.dtype.kind not in "OUST":
-        return Column(name, None, [str(cell) for cell in array.tolist()], str(array.dtype))
-    cells = array.tolist()
-    words = [plain_text(cell) for cell in cells]
-    if any(isinstance(cell, str) for cell in cells):
-        return Column(name, None, words)
-    if all(word == "" or is_number(word) for word in words):  # whole numbers with empty cells, decimals
-        return Column(name, np.array([float(word) if word else np.nan for word in words]), words)
-    other = next(cell for cell, word in zip(cells, words, strict=True) if word and not is_number(word))
-    return Column(name, None, words, type(other).__name__)
+        return Column(None, values, str(array.dtype))
+    if any(isinstance(value, str) for value in values):
+        return Column(None, values)
+    cells = as_text(values)  # integers with empty cells, or decimals
+    numbers = _as_numbers(cells)
+    if numbers is not None:
+        return Column(numbers, cells)
+    other = next(value for value, cell in zip(values, cells, strict=True) if cell and not is_number(cell))
+    return Column(None, cells, type(other).__name__)
 
 
-def plain_text(cell: Any) -> str:
-    """Return a cell, or a label, as a text file would have it; nothing for what is missing."""
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
+def _as_numbers(cells: Sequence[str]) -> FloatArray | None:
+    """Return cells as numbers, NaN where they are empty, or None if one is something else."""
+    try:
+        numbers = np.array([float(cell) if cell else np.nan for cell in cells])
+    except ValueError:
+        return None
+    return None if any("_" in cell for cell in cells) else numbers  # as in is_number
+
+
+def as_text(values: Iterable[Any]) -> list[str]:
+    """Return cells, or labels, as a text file would have them: whole numbers without a point, nothing if missing."""
+    return [_as_text(value) for value in values]
+
+
+def _as_text(value: Any) -> str:
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
         return ""
-    if isinstance(cell, bool):
-        return str(int(cell))
-    if isinstance(cell, int) and abs(cell) > LARGEST:
-        return "inf" if cell > 0 else "-inf"  # too long to show
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, int) and abs(value) > LARGEST:
+        return "inf" if value > 0 else "-inf"  # too long to show
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()

@@ -1,4 +1,4 @@
-"""Files of actions: what is read, and that what cannot be is named by line and column."""
+"""Files of actions: what is read, and that errors name line and column."""
 
 import sys
 from pathlib import Path
@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsebandits.advice.action_file import read_actions
-from sparsebandits.advice.design import Exploration
+from sparsebandits.advice.read import read_actions
 from sparsebandits.policies.actions import ActionSet
 
 FRAME = pd.DataFrame({"price": [1.0, 2.5], "size": [3, -4]}, index=["small", "large"])
@@ -33,7 +32,9 @@ def test_csv(tmp_path: Path) -> None:
 def test_columns_that_are_no_features_are_left_out(tmp_path: Path) -> None:
     file = tmp_path / "actions.csv"
     file.write_text("ad,price,reward_1,reward_2\nsmall,1,,3\nlarge,2,4,\n")
-    with pytest.raises(ValueError, match=r"got an empty cell in line 2, column 'reward_1'.*; features have no gaps"):
+    with pytest.raises(
+        ValueError, match=r"got an empty cell in line 2, column 'reward_1'.*; a feature needs a value in every row"
+    ):
         read_actions(file)
     found = read_actions(file, ignore="reward_*")
     assert (found.labels, found.feature_names) == (("small", "large"), ("price",))
@@ -70,9 +71,9 @@ def test_a_first_column_of_text_in_parquet(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "expected a line of column names and lines of cells, got nothing"),
-        ("a,b\n", "expected one line an action after the column names, got none"),
+        ("a,b\n", "expected one line per action after the column names, got none"),
         ("1.5,2\n3,4\n", "expected a first line of column names, got the number '1.5'"),
-        ("x,a,b\nu,1,2\nv,3\n", "expected 3 cells, one a column, got 2 in line 3"),
+        ("x,a,b\nu,1,2\nv,3\n", "expected 3 cells, one per column, got 2 in line 3"),
         ("x,a,b\nu,1,2\nv,3,four\n", "got 'four' in line 3, column 'b'"),
         ("a,b\n1,2\nv,3\n", "got 'v' in line 3, column 'a'"),
         ("a,b\n1,2\n,3\n", "got an empty cell in line 3, column 'a'"),
@@ -123,7 +124,7 @@ def test_parquet_that_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "got datetime64[us] in row 1, column 'when'": pd.DataFrame(
             {"price": [1.0], "when": pd.to_datetime(["2020-01-01"])}
         ),
-        "expected one row an action, got none": FRAME.iloc[:0].reset_index(drop=True),
+        "expected one row per action, got none": FRAME.iloc[:0].reset_index(drop=True),
         "expected at least one column of numbers, got none": pd.DataFrame({"ad": ["small"]}),
     }
     for message, frame in frames.items():
@@ -132,37 +133,8 @@ def test_parquet_that_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             read_actions(file)
         assert message in str(caught.value)
     file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(ValueError, match="expected a whole Parquet file"):
+    with pytest.raises(ValueError, match="expected a complete Parquet file"):
         read_actions(file)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(OSError, match=r"needs pyarrow \(pip install 'sparsebandits\[results\]'\)"):
         read_actions(file)
-
-
-def test_exploration_of_a_set_with_names() -> None:
-    corners = pd.DataFrame({"x": [1.0, 1.0, -1.0, 0.1], "y": [1.0, -1.0, 1.0, 0.2]}, index=["a", "b", "c", "d"])
-    found = Exploration.of(corners)
-    assert "C_min = 1, certified: no distribution has more than 1" in found.report()
-    assert "Exploratory: C_min ≥ 1." in found.report()
-    assert found.table().to_dicts()[0] == {"row": 1, "action": "a", "weight": pytest.approx(0.5)}, "alone on its axis"
-    assert "d" not in [row["action"] for row in found.table().to_dicts()]
-    lines = found.to_csv().splitlines()
-    assert lines[0] == "row,action,weight"
-    assert [float(line.split(",")[2]) for line in lines[1:]] == found.design.weights.tolist()
-    assert "… and 2 more" in found.report(1)
-    assert Exploration.of(np.eye(2)).to_csv() == "row,weight\n1,0.5\n2,0.5\n"
-
-
-def test_exploration_of_a_set_that_does_not_span() -> None:
-    frame = pd.DataFrame({"net": [1.0, 2.0, 3.0], "tax": [0.4, 0.2, 0.9], "zero": 0.0})
-    frame["gross"] = 2.5 * frame["net"] - frame["tax"]
-    found = Exploration.of(frame)
-    report = found.report()
-    assert "C_min = 0: the actions span 2 of 4 dimensions" in report
-    assert "zero is zero in all actions" in report
-    assert [one["feature"] for one in found.to_dict()["unseen"]] == ["net", "zero"]
-    assert "net = 0.4 · tax + 0.4 · gross in all actions" in report
-    assert not found.to_dict()["exploratory"]
-    few = Exploration.of(np.arange(1.0, 9.0)[np.newaxis])
-    assert "… and 2 more features like these" in few.report()
-    assert "feature 1 = 0.125 · feature 8 in all actions" in few.report()

@@ -1,0 +1,79 @@
+"""What a posterior says about features and actions, as numbers: functions of its summary, its draws and the table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsebandits.advice.read import History
+from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.summary import Summary
+from sparsebandits.tables import Cell, Table
+
+COLUMNS = {
+    "feature": "name",
+    "P(included)": "inclusion",
+    "mean": "mean",
+    "sd": "sd",
+    "2.5%": "low",
+    "97.5%": "high",
+    "P(positive)": "positive",
+}
+"""Fields of a :class:`FeatureEffect` by the names that tables and JSON have for them."""
+
+
+@dataclass(frozen=True)
+class FeatureEffect:
+    """Posterior of the effect of one unit of a feature on the reward.
+
+    Attributes
+    ----------
+    name : str
+        The feature.
+    inclusion : float
+        Probability that the feature matters.
+    mean, sd : float
+        Posterior mean and standard deviation of the effect.
+    low, high : float
+        Ends of its 95% interval.
+    positive : float
+        Probability that the effect is positive.
+    """
+
+    name: str
+    inclusion: float
+    mean: float
+    sd: float
+    low: float
+    high: float
+    positive: float
+
+    def to_dict(self) -> dict[str, Cell]:
+        """Return the numbers by the names that tables and JSON have for them."""
+        return {column: getattr(self, field) for column, field in COLUMNS.items()}
+
+
+def feature_effects(summary: Summary, past: History) -> tuple[FeatureEffect, ...]:
+    """Return the effect of each feature, the most likely to matter first, and the strongest first among equals."""
+    columns = [summary.columns[column].tolist() for column in COLUMNS if column in summary.columns]
+    effects = map(FeatureEffect, summary.names, *columns)
+    spread = dict(zip(past.feature_names, past.features.std(axis=0).tolist(), strict=True))
+    return tuple(sorted(effects, key=lambda one: (-round(one.inclusion, 9), -abs(one.mean) * spread[one.name])))
+
+
+def effects_table(effects: Sequence[FeatureEffect]) -> Table:
+    """Return the effects as a table, one row per feature."""
+    return Table(tuple(COLUMNS), [tuple(effect.to_dict().values()) for effect in effects])
+
+
+def expected_reward(draws: Draws, noise: float, past: History, row: int) -> tuple[float | None, float | None]:
+    """Return mean and standard deviation of an action's mean reward, None before the first reward.
+
+    The mean reward is ȳ + ⟨a − x̄, θ⟩, plus what is uncertain about the level: variance σ²/n (``model/features.py``).
+    """
+    if not len(past.rewards):
+        return None, None
+    effect = draws.theta @ (past.features[row] - past.centre)
+    mean = float(draws.weights @ effect)
+    variance = float(draws.weights @ (effect - mean) ** 2) + noise / len(past.rewards)
+    return past.level + mean, float(np.sqrt(variance))
