@@ -1,4 +1,4 @@
-"""Search of real data: the pools, the protocol, and a page and a notebook that say what the results on file say."""
+"""Search on real data: the pools, the protocol, and a page and a notebook that agree with the results on file."""
 
 import json
 import re
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from studies.real_data import pools, record, runs, search, selection, tables
 
 import sparsebandits as sb
-from examples import pools, real_data, record, search, selection, tables
 from sparsebandits.results.intervals import mean_interval
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "real_data.md"
-NOTEBOOK = ROOT / "examples" / "diabetes.ipynb"
+NOTEBOOK = ROOT / "studies" / "real_data" / "diabetes.ipynb"
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def small() -> pools.Pool:
 
 
 def test_the_diabetes_features_are_those_of_the_paper(diabetes: pools.Pool) -> None:
-    """Ten columns, nine squares, 45 products; products of raw columns (the bug) are other features."""
+    """Ten columns, nine squares, 45 products. Bug that it would catch: products of raw columns."""
     kinds = [sum(mark in name for name in diabetes.feature_names) for mark in ("^", ":")]
     assert diabetes.features.shape == (442, 64)
     assert kinds == [9, 45]
@@ -44,7 +44,7 @@ def test_the_diabetes_features_are_those_of_the_paper(diabetes: pools.Pool) -> N
         assert np.allclose(values.std(axis=0), 1.0)
 
 
-def test_no_tie_decides_who_is_among_the_top(diabetes: pools.Pool) -> None:
+def test_no_tie_decides_which_rows_are_the_top(diabetes: pools.Pool) -> None:
     for pool in (diabetes, pools.wine()):
         ranked = np.sort(pool.reward)[::-1]
         assert ranked[pools.TOP - 1] > ranked[pools.TOP]
@@ -59,7 +59,7 @@ def test_main_effects_enter_as_in_r(diabetes: pools.Pool) -> None:
 
 
 def test_cp_on_orthogonal_features_is_soft_thresholding() -> None:
-    """There, k steps leave the correlations less the (k + 1)-st; a penalty of k, not 2k (the bug), keeps more."""
+    """There, k steps shrink correlations by the (k + 1)-st. Bug that it would catch: a penalty of k, not 2k."""
     rng = np.random.default_rng(0)
     features = np.linalg.qr(rng.standard_normal((60, 8)))[0]
     for _ in range(10):
@@ -76,12 +76,12 @@ def test_cp_on_orthogonal_features_is_soft_thresholding() -> None:
 
 
 def test_a_search_learns_from_the_rows_that_it_measured(small: pools.Pool) -> None:
-    """Taking ``decision.action`` for a row of the pool, not of what was offered (the bug), tells other rewards."""
+    """Bug that it would catch: taking ``decision.action`` for a row of the pool, not of the rows offered."""
     policy = sb.LinUCB(small.features)
     first = search.first_rows(small, 3)
     order = search.searched(policy, small, first)
     assert order[: search.FIRST].tolist() == first.tolist()
-    assert len(set(order.tolist())) == len(order), "nobody is measured twice"
+    assert len(set(order.tolist())) == len(order), "no row is measured twice"
     assert set(small.top) <= set(order)
     assert order[-1] in small.top, "a search ends with the last of the top"
     features = small.features[order]
@@ -110,21 +110,21 @@ def test_what_is_measured_of_a_search(small: pools.Pool) -> None:
 
 
 def test_a_run_goes_on_where_it_stopped(small: pools.Pool, tmp_path: Path) -> None:
-    """The short form of ``python -m examples.real_data``; a second seed alone gives what two at once give."""
+    """The short form of ``python -m studies.real_data``: a second seed later gives the same as two at once."""
 
     def orders(results: dict[str, Any]) -> dict[str, Any]:
         return {name: [one["found"] for one in searches] for name, searches in results["searches"].items()}
 
-    real_data.run(small, 1, tmp_path, n_draws=200)
-    grown = real_data.run(small, 2, tmp_path, n_draws=200)
-    at_once = real_data.run(small, 2, tmp_path / "other", n_draws=200)
+    runs.run(small, 1, tmp_path, n_draws=200)
+    grown = runs.run(small, 2, tmp_path, n_draws=200)
+    at_once = runs.run(small, 2, tmp_path / "other", n_draws=200)
     assert orders(grown) == orders(at_once)
     assert all(len(searches) == 2 for searches in grown["searches"].values())
     assert record.load("wine", tmp_path, 200) == json.loads(json.dumps(grown))
     assert "| sparse IDS |" in tables.search_table(grown, small)
-    assert len(tables.inclusion_table(grown, small, 0.0).splitlines()) == 2 + 12, "a row a feature"
+    assert len(tables.inclusion_table(grown, small, 0.0).splitlines()) == 2 + 12, "one row per feature"
     with pytest.raises(ValueError, match=r"wine\.json: expected results of .*'n_draws': 300.* got"):
-        real_data.run(small, 2, tmp_path, n_draws=300)
+        runs.run(small, 2, tmp_path, n_draws=300)
 
 
 def said() -> dict[str, str]:
@@ -140,7 +140,7 @@ def test_the_results_on_file_are_of_full_size() -> None:
     for name in pools.POOLS:
         searches = record.load(name)["searches"]
         assert set(searches) == set(search.searchers(pools.POOLS[name](), 100))
-        assert {len(each) for each in searches.values()} == {real_data.SEEDS}
+        assert {len(each) for each in searches.values()} == {runs.SEEDS}
 
 
 def test_the_words_of_the_page_hold(diabetes: pools.Pool) -> None:
@@ -174,7 +174,7 @@ def test_the_notebook_runs_in_its_short_form(monkeypatch: pytest.MonkeyPatch) ->
     source = "\n".join("".join(cell["source"]) for cell in notebook_cells())
     assert "SHORT = False" in source
     exec(compile(source.replace("SHORT = False", "SHORT = True"), str(NOTEBOOK), "exec"), names)
-    assert len(names["features"]) - len(names["left"]) == 15, "a patient measured is not offered again"
+    assert len(names["features"]) - len(names["left"]) == 15, "a measured patient is not offered again"
     assert names["decision"].label not in names["left"].index
     assert len(names["chosen"]["inclusion"]) == 64
 
@@ -184,7 +184,7 @@ def test_the_notebook_carries_its_outputs() -> None:
     assert len(text) < 1e6
     assert "/tmp/" not in text
     counts = [cell["execution_count"] for cell in notebook_cells()]
-    assert counts == list(range(1, len(counts) + 1)), "run from top to bottom"
+    assert counts == list(range(1, len(counts) + 1)), "cells were run from top to bottom"
     kinds = {kind for cell in notebook_cells() for output in cell["outputs"] for kind in output.get("data", {})}
     assert "image/png" in kinds
     assert not any(output["output_type"] == "error" for cell in notebook_cells() for output in cell["outputs"])

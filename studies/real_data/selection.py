@@ -1,8 +1,8 @@
-"""Which features matter, after the whole pool has been measured: spike and slab beside the Lasso, on one matrix.
+"""Which features matter once the whole pool has been measured: spike and slab and the Lasso on the same matrix.
 
-The order in which features enter is that of the Lasso path (Efron et al. 2004, with the Lasso modification), Cp is
-their estimate of risk after k steps of least angle regression, RSS / σ² − n + 2k, with σ² from all features, and
-cross-validation is scikit-learn's ``LassoCV`` in ten folds.
+The order in which features enter is that of the Lasso path (Efron et al. 2004, with the Lasso modification). Cp is
+their estimate of risk after k steps of least angle regression, RSS / σ² − n + 2k, with σ² from all features.
+Cross-validation is scikit-learn's ``LassoCV`` with ten folds.
 """
 
 from typing import Any
@@ -11,19 +11,19 @@ import numpy as np
 from sklearn.linear_model import LassoCV, lars_path
 
 import sparsebandits as sb
-from examples.pools import Pool
 from sparsebandits.arguments import FloatArray
+from studies.real_data.pools import Pool
 
 
 def entry_order(features: FloatArray, reward: FloatArray) -> list[int]:
-    """Return the features in the order in which they enter the Lasso path, those that never do left out."""
+    """Return the features in the order in which they enter the Lasso path, without those that never do."""
     _, _, path = lars_path(features, reward, method="lasso")
     entered = [(int(np.flatnonzero(steps)[0]), j) for j, steps in enumerate(path) if steps.any()]
     return [j for _, j in sorted(entered)]
 
 
 def least_angle_by_cp(features: FloatArray, reward: FloatArray) -> list[int]:
-    """Return the features of least angle regression, in their order, up to the step of the smallest Cp."""
+    """Return the features of least angle regression, in order, up to the step of smallest Cp."""
     _, active, path = lars_path(features, reward, method="lar")
     least_squares = np.linalg.lstsq(features, reward, rcond=None)[0]
     freedom = len(reward) - features.shape[1] - 1  # an intercept is fitted by centring
@@ -34,13 +34,13 @@ def least_angle_by_cp(features: FloatArray, reward: FloatArray) -> list[int]:
 
 
 def cross_validated(features: FloatArray, reward: FloatArray) -> list[int]:
-    """Return the features that the Lasso keeps at the penalty of least cross-validated error."""
+    """Return the features that the Lasso keeps at the penalty of smallest cross-validated error."""
     return [int(j) for j in np.flatnonzero(LassoCV(cv=10, max_iter=100_000).fit(features, reward).coef_)]
 
 
 def selection(pool: Pool, n_draws: int = 10_000) -> dict[str, Any]:
-    """Return inclusion probabilities under the two priors of the package that learn all, and what the Lasso selects."""
-    policy = sb.SparseIDS(pool.features, n_draws=n_draws, seed=0)  # its posterior, told everything at once
+    """Return inclusion probabilities under the two default priors of the package, and what the Lasso selects."""
+    policy = sb.SparseIDS(pool.features, n_draws=n_draws, seed=0)  # for its posterior, updated with all data at once
     policy.posterior.update(pool.features, pool.reward)
     regressor = sb.SpikeSlabRegressor(n_draws=n_draws, random_state=0).fit(pool.features, pool.reward)
     learnt = {row["hyperparameter"]: row["mean"] for row in policy.posterior.hyperparameters().to_dicts()}

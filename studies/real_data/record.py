@@ -1,7 +1,7 @@
-"""Results of searches on file, one JSON file a pool, and what they say as arrays with one row a seed.
+"""Results of searches on file, one JSON file per pool, and statistics of them as arrays with one row per seed.
 
-A search is kept as the measurements at which it found each of the top (``found``), those at which it found a better one
-than all before and which (``best``), and its processor time a decision.
+A search is stored as the numbers of measurements after which it found each of the top (``found``), those after which it
+found a new best candidate and which (``best``), and its processor time per decision.
 """
 
 import json
@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from examples.pools import TOP, Pool
-from examples.search import FIRST
 from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.files import write_atomically
+from studies.real_data.pools import TOP, Pool
+from studies.real_data.search import FIRST
 
 RESULTS = Path(__file__).parent / "results"
 DRAWS = 10_000
@@ -22,19 +22,21 @@ Results = dict[str, Any]
 
 
 def load(name: str, folder: Path = RESULTS, n_draws: int = DRAWS) -> Results:
-    """Return what is on file for a pool, or an empty result; one of other settings is refused."""
+    """Return the results on file for a pool, or empty ones; results of other settings are refused."""
     settings = {"n_draws": n_draws, "first": FIRST, "top": TOP}
     file = folder / f"{name}.json"
     if not file.exists():
         return {"settings": settings, "searches": {}}
     found: Results = json.loads(file.read_text())
     if found["settings"] != settings:
-        raise ValueError(f"{file}: expected results of {settings}, got {found['settings']}; move it away to run anew")
+        raise ValueError(
+            f"{file}: expected results of {settings}, got {found['settings']}; move it away to start afresh"
+        )
     return found
 
 
 def write(results: Results, name: str, folder: Path) -> None:
-    """Write the results of a pool in one step, a search a line."""
+    """Write the results of a pool atomically, one line per search."""
     folder.mkdir(parents=True, exist_ok=True)
     searches = ",\n".join(
         f'  "{who}": [\n' + ",\n".join(f"   {json.dumps(one)}" for one in each) + "\n  ]"
@@ -47,17 +49,17 @@ def write(results: Results, name: str, folder: Path) -> None:
 
 
 def rounds_to(searches: list[Results], count: int) -> FloatArray:
-    """Return how many measurements each search took to find ``count`` of the top."""
+    """Return the number of measurements that each search needed to find ``count`` of the top."""
     return np.array([one["found"][count - 1] for one in searches], dtype=np.float64)
 
 
 def found_curves(searches: list[Results], rounds: IntArray) -> FloatArray:
-    """Return how many of the top each search had found after so many measurements, (seeds, rounds)."""
+    """Return how many of the top each search had found after each number of measurements, (seeds, rounds)."""
     found = np.array([one["found"] for one in searches])
     return np.asarray((found[:, :, np.newaxis] <= rounds).sum(axis=1), dtype=np.float64)
 
 
 def simple_regret(searches: list[Results], pool: Pool, rounds: int) -> FloatArray:
-    """Return the largest reward of the pool minus the largest found after so many measurements."""
+    """Return the largest reward of the pool minus the largest found after ``rounds`` measurements."""
     rows = [[row for at, row in one["best"] if at <= rounds][-1] for one in searches]
     return np.asarray(pool.reward.max() - pool.reward[rows])

@@ -1,4 +1,4 @@
-"""The pictures of docs/md and of the notebook, in the style of all figures of the package."""
+"""The pictures of docs/real_data.md and of the notebook, in the style of all figures of the package."""
 
 from collections.abc import Mapping
 from io import BytesIO
@@ -10,9 +10,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from PIL import Image
 
-from examples.pools import POOLS, TOP, Pool
-from examples.record import found_curves
-from examples.tables import paper_name
 from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.results.intervals import mean_interval
 from sparsebandits.results.plots.style import (
@@ -26,16 +23,19 @@ from sparsebandits.results.plots.style import (
     looks,
     new_figure,
 )
+from studies.real_data.pools import POOLS, TOP, Pool
+from studies.real_data.record import found_curves
+from studies.real_data.tables import paper_name
 
 SHOWN = 20
-"""Features in the picture of inclusion probabilities."""
+"""Number of features in the picture of inclusion probabilities."""
 
 COLOURS_OF_AN_IMAGE = 64
 
 
 @house_style()
 def searches_image(results: Mapping[str, Mapping[str, Any]]) -> Image.Image:
-    """Draw how many of the top have been found after how many measurements: a panel a pool, 95% bands over seeds."""
+    """Draw how many of the top have been found against measurements: one panel per pool, 95% bands over seeds."""
     names = list(dict.fromkeys(name for result in results.values() for name in result["searches"]))
     look = looks(names)
     width = 4.7 * len(results) if len(results) > 1 else 6.4
@@ -80,7 +80,7 @@ def _line_and_band(axes: Axes, rounds: IntArray, found: FloatArray, look: Look) 
 
 @house_style()
 def inclusion_image(result: Mapping[str, Any], pool: Pool) -> Image.Image:
-    """Draw inclusion probabilities of the likeliest features; a dot marks those that the Lasso keeps."""
+    """Draw inclusion probabilities of the most likely features; a dot marks those that the Lasso keeps."""
     inclusion = np.array(result["selection"]["inclusion"])
     order = np.argsort(-inclusion, kind="stable")[:SHOWN]
     kept = np.isin(order, result["selection"]["Lasso by cross-validation"])
@@ -111,7 +111,7 @@ def inclusion_image(result: Mapping[str, Any], pool: Pool) -> Image.Image:
 
 
 def image(figure: Figure) -> Image.Image:
-    """Return a figure as pixels of as few colours as it takes: a notebook shows it, and ``save`` writes it."""
+    """Return a figure as an image with few colours: a notebook shows it, and ``save`` writes it."""
     content = BytesIO()
     figure.savefig(content, format="png")
     return Image.open(content).convert("RGB").quantize(COLOURS_OF_AN_IMAGE)

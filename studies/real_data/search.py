@@ -1,8 +1,8 @@
 """Search a pool for its best candidates, measuring one at a time and none twice.
 
-A measurement on file is the same each time, so a candidate that has been measured leaves the set of actions:
-``policy.ask(actions=...)`` is given the rows that are left. A search starts with a few candidates at random, the same
-for every policy under the same seed, and ends when the ten best have been found.
+A stored measurement is the same each time, so a candidate that has been measured leaves the set of actions:
+``policy.ask(actions=...)`` gets the remaining rows. A search starts with a few random candidates, the same for every
+policy under the same seed, and ends when the ten best have been found.
 """
 
 from collections.abc import Callable
@@ -13,11 +13,11 @@ import numpy as np
 from sklearn.linear_model import BayesianRidge
 
 import sparsebandits as sb
-from examples.pools import Pool
 from sparsebandits.arguments import FloatArray, IntArray
+from studies.real_data.pools import Pool
 
 FIRST = 5
-"""Candidates measured at random before a policy is asked."""
+"""Number of random candidates measured before a policy is asked."""
 
 
 def first_rows(pool: Pool, seed: int) -> IntArray:
@@ -26,7 +26,7 @@ def first_rows(pool: Pool, seed: int) -> IntArray:
 
 
 def searched(policy: sb.Policy, pool: Pool, first: IntArray) -> IntArray:
-    """Return the rows in the order in which the policy has them measured, until all of the top are found."""
+    """Return the rows in the order in which the policy measures them, until all of the top are found."""
     left = np.arange(len(pool))
     missing = set(pool.top.tolist())
     order: list[int] = []
@@ -44,14 +44,14 @@ def searched(policy: sb.Policy, pool: Pool, first: IntArray) -> IntArray:
 
 
 def listed(ranking: IntArray, pool: Pool, first: IntArray) -> IntArray:
-    """Return the first rows and then the others as a list has them that was made without learning on the way."""
+    """Return the first rows and then the others in the order of a fixed ranking, which does not learn."""
     order = np.concatenate((first, ranking[~np.isin(ranking, first)]))
     return order[: 1 + np.flatnonzero(np.isin(order, pool.top))[-1]]
 
 
 @dataclass(frozen=True)
 class Hindsight:
-    """The ridge regression of largest marginal likelihood on the whole pool, which nobody has who searches."""
+    """The ridge regression of largest marginal likelihood on the whole pool, which no searcher has."""
 
     noise_variance: float
     prior_variance: float
@@ -59,23 +59,27 @@ class Hindsight:
 
     @classmethod
     def of(cls, pool: Pool) -> "Hindsight":
-        """Fit (MacKay 1992, as scikit-learn's ``BayesianRidge`` has it)."""
+        """Fit the regression (MacKay 1992, in scikit-learn's ``BayesianRidge``)."""
         fit = BayesianRidge(fit_intercept=False).fit(pool.features, pool.reward)
         fitted = fit.predict(pool.features)
         return cls(1.0 / float(fit.alpha_), 1.0 / float(fit.lambda_), np.argsort(-fitted, kind="stable"))
 
 
 Searcher = Callable[[Pool, int], IntArray]
-"""From a pool and a seed to the rows in the order of measuring."""
+"""Maps a pool and a seed to the rows in the order of measurement."""
 
 
 def by_policy(make: Callable[[FloatArray, int], sb.Policy]) -> Searcher:
-    """Return the search of a policy that is made from features and seed."""
+    """Return the searcher of a policy, given a constructor from features and seed."""
     return lambda pool, seed: searched(make(pool.features, seed), pool, first_rows(pool, seed))
 
 
 def searchers(pool: Pool, n_draws: int) -> dict[str, Searcher]:
-    """Return who searches, by name: policies told nothing, two told the best settings in hindsight, and two lists."""
+    """Return the searchers by name.
+
+    Policies with their defaults; two that are "told", that is, given the hyperparameters that are best in hindsight;
+    and two fixed rankings.
+    """
     known = Hindsight.of(pool)
     told: dict[str, Any] = {"prior": sb.GaussianPrior(known.prior_variance), "noise_variance": known.noise_variance}
     return {
@@ -93,12 +97,12 @@ def searchers(pool: Pool, n_draws: int) -> dict[str, Searcher]:
 
 
 def found_at(order: IntArray, pool: Pool) -> IntArray:
-    """Return after how many measurements each further one of the top was found, (10,)."""
+    """Return the number of measurements after which each of the top was found, in order, shape (10,)."""
     return 1 + np.flatnonzero(np.isin(order, pool.top))
 
 
 def best_rows(order: IntArray, pool: Pool) -> list[tuple[int, int]]:
-    """Return (measurements, row) whenever a candidate was better than all before it."""
+    """Return (number of measurements, row) for each candidate that was better than all before it."""
     best = np.maximum.accumulate(pool.reward[order])
     news = np.flatnonzero(np.concatenate(([True], best[1:] > best[:-1])))
     return [(int(at) + 1, int(order[at])) for at in news]

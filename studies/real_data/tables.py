@@ -5,16 +5,16 @@ from pathlib import Path
 
 import numpy as np
 
-from examples.pools import POOLS, TOP, Pool
-from examples.record import RESULTS, Results, found_curves, load, rounds_to, simple_regret
-from examples.search import Hindsight
-from examples.selection import entry_order
 from sparsebandits.arguments import FloatArray
 from sparsebandits.results.intervals import mean_interval
+from studies.real_data.pools import POOLS, TOP, Pool
+from studies.real_data.record import RESULTS, Results, found_curves, load, rounds_to, simple_regret
+from studies.real_data.search import Hindsight
+from studies.real_data.selection import entry_order
 
 
 def estimate(values: FloatArray, digits: int) -> str:
-    """Return a mean with its 95% bootstrap interval, if there is one and it is not a point."""
+    """Return a mean with its 95% bootstrap interval, unless the interval is a point."""
     low, high = mean_interval(values)
     mean = f"{values.mean():.{digits}f}"
     shown = mean if not low < high else f"{mean} ({low:.{digits}f} to {high:.{digits}f})"
@@ -22,12 +22,12 @@ def estimate(values: FloatArray, digits: int) -> str:
 
 
 def markdown(columns: list[str], rows: list[list[str]]) -> str:
-    """Return a table."""
+    """Return a table in Markdown."""
     return "\n".join("| " + " | ".join(row) + " |" for row in [columns, ["---"] * len(columns), *rows])
 
 
 def search_table(results: Results, pool: Pool) -> str:
-    """Show how soon each searcher finds the top, and the paired difference from sparse IDS."""
+    """Return how soon each searcher finds the top, and the paired difference from sparse IDS."""
     early, late = checkpoints(pool)
     columns = [
         "searcher",
@@ -57,12 +57,12 @@ def search_table(results: Results, pool: Pool) -> str:
 
 
 def checkpoints(pool: Pool) -> tuple[int, int]:
-    """Return the measurements after which the table counts."""
+    """Return the two numbers of measurements after which the table counts."""
     return (25, 100) if len(pool) > 300 else (25, 50)
 
 
 def told_table(results: Mapping[str, Results]) -> str:
-    """Show what LinTS and LinUCB assume, and what those are told who know the whole pool."""
+    """Return what LinTS and LinUCB assume by default, and the values that are best in hindsight."""
     rows = []
     for name in results:
         pool = POOLS[name]()
@@ -76,16 +76,21 @@ def told_table(results: Mapping[str, Results]) -> str:
                 f"{known.prior_variance:.4f}",
             ]
         )
-    return markdown(["pool", "noise variance", "prior variance", "noise variance, told", "prior variance, told"], rows)
+    return markdown(
+        ["pool", "noise variance, default", "prior variance, default", "noise variance, told", "prior variance, told"],
+        rows,
+    )
 
 
 PAPER = {"bp": "map", "s1": "tc", "s2": "ldl", "s3": "hdl", "s4": "tch", "s5": "ltg", "s6": "glu"}
-"""Names of the serum measurements in the LARS paper and the R packages, by scikit-learn's."""
+"""Names of the measurements in the LARS paper and the R packages, by those in scikit-learn."""
 
 
 def paper_name(name: str) -> str:
-    """Return what the papers call a feature of the diabetes data.
+    """Return the name of a feature of the diabetes data in the papers.
 
+    Examples
+    --------
     >>> paper_name("bmi:bp"), paper_name("s6^2")
     ('bmi:map', 'glu^2')
     """
@@ -94,7 +99,7 @@ def paper_name(name: str) -> str:
 
 
 def inclusion_table(results: Results, pool: Pool, least: float, rename: Callable[[str], str] = str) -> str:
-    """Show the features to which either prior gives at least this probability, and what the Lasso does with each."""
+    """Return the features with at least this probability under either prior, and what the Lasso does with each."""
     found = results["selection"]
     inclusion, other = np.array(found["inclusion"]), np.array(found["inclusion, regressor"])
     place = {j: f"{rank}" for rank, j in enumerate(found["Lasso order"], 1)}
@@ -124,7 +129,7 @@ def inclusion_table(results: Results, pool: Pool, least: float, rename: Callable
 
 
 def main_effects_table(pool: Pool) -> str:
-    """Show the ten columns of the diabetes data themselves, in the order in which the Lasso takes them."""
+    """Return the ten columns of the diabetes data in the order in which they enter the Lasso."""
     count = 10
     order = entry_order(pool.features[:, :count], pool.reward)
     names = [pool.feature_names[j] for j in order]
@@ -135,7 +140,7 @@ def main_effects_table(pool: Pool) -> str:
 
 
 def speed_table(results: Mapping[str, Results]) -> str:
-    """Show milliseconds of processor time a decision, asking and telling: the median over searches."""
+    """Return milliseconds of processor time per decision, ask and tell: the median over searches."""
     names = list(next(iter(results.values()))["searches"])
     learners = [name for name in names if name not in ("random", "fit to all")]
     rows = [

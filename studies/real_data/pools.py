@@ -1,11 +1,11 @@
-"""Real tables to search in, shipped with scikit-learn: one row a candidate, with a measurement that a search reveals.
+"""Real tables to search, shipped with scikit-learn: one row per candidate, and a measurement that a search reveals.
 
-Features are the squares and products of the standardised columns beside the columns themselves, each standardised
-again, as in the quadratic model of Efron, Hastie, Johnstone and Tibshirani (2004), "Least angle regression", Annals of
-Statistics 32, 407-499: ten columns of 442 diabetes patients, 45 products and nine squares (sex has two values, so its
-square says nothing new) make 64 features. The measurement is standardised too: its mean over the pool is 0, which is
-why no intercept is needed, and 1 is a standard deviation. Both take the whole pool: the features are known before the
-search; mean and deviation of the measurement are not quite, and all who search are given the same.
+Features are the standardised columns, their squares and their products, each standardised again, as in the quadratic
+model of Efron, Hastie, Johnstone and Tibshirani (2004), "Least angle regression", Annals of Statistics 32, 407-499: ten
+columns of 442 diabetes patients, 45 products and nine squares (sex has two values, so its square adds nothing) make 64
+features. The measurement is standardised too: its mean over the pool is 0, which is why no intercept is needed, and its
+unit is one standard deviation. Both standardisations use the whole pool. The features are known before a search; the
+mean and the deviation of the measurement strictly are not, but they are the same for all searchers.
 """
 
 from collections.abc import Sequence
@@ -17,16 +17,32 @@ from sklearn.datasets import load_diabetes, load_wine
 from sparsebandits.arguments import FloatArray, IntArray
 
 TOP = 10
-"""How many candidates a search is for."""
+"""Number of candidates that a search is for."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Candidates: ``features`` is (K, d), ``reward`` (K,) what measuring each of them reveals."""
+    """Candidates, and what measuring each of them reveals.
+
+    Attributes
+    ----------
+    name : str
+        Name of the pool.
+    candidates : str
+        What the rows are, such as "patients".
+    measured : str
+        What the reward is, such as "progression".
+    features : array of shape (K, d)
+        One row per candidate.
+    feature_names : tuple of str
+        One per feature.
+    reward : array of shape (K,)
+        The measurement of each candidate.
+    """
 
     name: str
-    candidates: str  # what a row is
-    measured: str  # what the reward is
+    candidates: str
+    measured: str
     features: FloatArray
     feature_names: tuple[str, ...]
     reward: FloatArray
@@ -47,8 +63,10 @@ def standardised(values: FloatArray) -> FloatArray:
 
 
 def quadratic(columns: FloatArray, names: Sequence[str]) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return standardised columns, then their squares (not of a column with two values), then their products.
+    """Return standardised columns, then their squares (except of columns with two values), then their products.
 
+    Examples
+    --------
     >>> quadratic(np.array([[0.0, 1.0], [1.0, 3.0], [1.0, 2.0]]), ["sex", "age"])[1]
     ('sex', 'age', 'age^2', 'sex:age')
     """
@@ -62,14 +80,14 @@ def quadratic(columns: FloatArray, names: Sequence[str]) -> tuple[FloatArray, tu
 
 
 def diabetes() -> Pool:
-    """Return 442 patients: 64 features of ten baseline measurements, and how far the disease progressed in a year."""
+    """Return 442 patients: 64 features from ten baseline measurements, and the progression of the disease in a year."""
     data = load_diabetes(scaled=False)
     features, names = quadratic(data.data, data.feature_names)
     return Pool("diabetes", "patients", "progression", features, names, standardised(data.target))
 
 
 def wine() -> Pool:
-    """Return 178 wines: 90 features of twelve chemical measurements, and the thirteenth, their proline."""
+    """Return 178 wines: 90 features from twelve chemical measurements, and the thirteenth, their proline content."""
     data = load_wine()
     measured = data.feature_names.index("proline")
     others = [name for name in data.feature_names if name != "proline"]

@@ -1,0 +1,1 @@
+"""Applications of the package to real data, one folder each."""
