@@ -105,6 +105,13 @@ def test_defaults() -> None:
     assert "LinUCB confidence radius" in page
 
 
+def test_trace() -> None:
+    page = run("benchmarks.trace", "--show", "30")
+    assert re.findall(r"^(\w+): \d+ files, \d+ switches, \d+ calls$", page, re.MULTILINE) == ["ask", "decide"]
+    assert "policies/policy.py" in page
+    assert "advice/read.py" in page
+
+
 def test_the_page_is_what_the_stored_figures_say() -> None:
     """Every section of ``make bench`` has a block, and each block is what its figures give."""
     text = PAGE.read_text()

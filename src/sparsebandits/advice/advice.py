@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sparsebandits.advice.choose import POLICIES, chosen, taught_policy
-from sparsebandits.advice.effects import FeatureEffect, effects_table, expected_reward, feature_effects
+from sparsebandits.advice.effects import FeatureEffect, effects_table, expected_rewards, feature_effects
 from sparsebandits.advice.read import History, read_history
 from sparsebandits.arguments import (
     ArgumentValueError,
@@ -276,11 +276,11 @@ def decide(
     posterior = made.posterior
     draws, noise, health = posterior.draws(), float(posterior.noise_variance), posterior.health()
     features = feature_effects(posterior.summary(past.feature_names), past)
+    rows, decisions = zip(*chosen(made, past, left, count), strict=True)
+    expected = expected_rewards(draws, noise, past, rows)
     recommendations = tuple(
-        Recommendation(
-            row, past.names[row], int((past.tried == row).sum()), *expected_reward(draws, noise, past, row), one
-        )
-        for row, one in chosen(made, past, left, count)
+        Recommendation(row, past.names[row], int((past.tried == row).sum()), mean, sd, decision)
+        for row, (mean, sd), decision in zip(rows, expected, decisions, strict=True)
     )
     about = {
         "policy": type(made).__name__,

@@ -66,14 +66,19 @@ def effects_table(effects: Sequence[FeatureEffect]) -> Table:
     return Table(tuple(COLUMNS), [tuple(effect.to_dict().values()) for effect in effects])
 
 
-def expected_reward(draws: Draws, noise: float, past: History, row: int) -> tuple[float | None, float | None]:
-    """Return mean and standard deviation of an action's mean reward, None before the first reward.
+def expected_rewards(
+    draws: Draws, noise: float, past: History, rows: Sequence[int]
+) -> list[tuple[float, float] | tuple[None, None]]:
+    """Return mean and standard deviation of the mean reward of each action in ``rows``, None before the first reward.
 
-    The mean reward is ȳ + ⟨a − x̄, θ⟩, plus what is uncertain about the level: variance σ²/n (``model/features.py``).
+    The mean reward is ȳ + ⟨a − x̄, θ⟩, and the level adds a variance of σ²/n (``model/features.py``).
     """
     if not len(past.rewards):
-        return None, None
-    effect = draws.theta @ (past.features[row] - past.centre)
-    mean = float(draws.weights @ effect)
-    variance = float(draws.weights @ (effect - mean) ** 2) + noise / len(past.rewards)
-    return past.level + mean, float(np.sqrt(variance))
+        return [(None, None) for _ in rows]
+    found: list[tuple[float, float] | tuple[None, None]] = []
+    for row in rows:
+        effect = draws.theta @ (past.features[row] - past.centre)
+        mean = float(draws.weights @ effect)
+        variance = float(draws.weights @ (effect - mean) ** 2) + noise / len(past.rewards)
+        found.append((past.level + mean, float(np.sqrt(variance))))
+    return found

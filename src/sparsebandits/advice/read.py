@@ -185,7 +185,7 @@ def _action_names(sheet: Sheet, column: str | None) -> tuple[str, ...]:
     """Return the name of each action: from a column, from the index, or its number."""
     if column is None and sheet.index is None:
         first = 1 if sheet.source else 0
-        return tuple(str(first + row) for row in range(len(sheet.rows)))
+        return tuple(map(str, range(first, first + len(sheet.rows))))
     names = tuple(sheet.columns[column].cells) if column is not None else sheet.index or ()
     if "" in names:
         got = f"an empty cell in {sheet.where(names.index(''), column)}"

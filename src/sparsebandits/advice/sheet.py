@@ -52,9 +52,8 @@ class Column:
         return as_text(self.values)
 
     def names_rows(self) -> bool:
-        """Return whether this may hold names: text in every cell and no number, not even with a decimal comma."""
-        text = self.numbers is None and self.kind == "text"
-        return text and not any(cell == "" or _like_number(cell) for cell in self.cells)
+        """Return whether this column, not of numbers, may hold names: no cell is empty or reads like a number."""
+        return self.kind == "text" and not any(cell == "" or _like_number(cell) for cell in self.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +130,8 @@ class Sheet:
         left = [name for name in self.columns if name not in besides]
         if left and left[0] in ("", PANDAS_INDEX):
             return left[0]
-        return next((name for name in left if self.columns[name].names_rows()), None)
+        words = (name for name in left if self.columns[name].numbers is None)
+        return next((name for name in words if self.columns[name].names_rows()), None)
 
     def numbers(self, names: Sequence[str], largest: float = LARGEST, empty: bool = False) -> FloatArray:
         """Return columns of finite numbers side by side, ``(rows, columns)``.
