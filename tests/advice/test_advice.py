@@ -1,4 +1,4 @@
-"""Advice from a table: the model is right, a batch is of different actions, and every form of table says the same."""
+"""Advice from a table: the model is right, a batch has different actions, and every form of table gives the same."""
 
 import json
 from dataclasses import astuple
@@ -28,7 +28,7 @@ def table(n_actions: int = 12, features: int = 4, seed: int = 0) -> pd.DataFrame
 
 
 def past(frame: pd.DataFrame, count: int, seed: int = 1, noise: float = 0.3) -> pd.DataFrame:
-    """Rewards around 500, in which feature f0 counts, and f1 a little."""
+    """Return rewards around 500 that depend on feature f0, and a little on f1."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(len(frame), size=count)
     numbers = frame.to_numpy()[rows]
@@ -56,8 +56,8 @@ def test_contrasts_are_an_intercept_with_a_flat_prior() -> None:
     np.testing.assert_allclose(contrasts(x).T @ contrasts(x), 9 * np.cov(x.T, bias=True))
 
 
-def test_what_is_learnt() -> None:
-    """Planted: no intercept, features at their level: what is expected is off by many deviations."""
+def test_what_is_learned() -> None:
+    """Planted: no intercept and features that are not centred; expected rewards are off by many deviations."""
     frame = table(30, 6)
     rewards = past(frame, 40)
     advice = sb.decide(frame, rewards, n_draws=2000, seed=0)
@@ -84,7 +84,7 @@ def test_what_is_learnt() -> None:
 
 @every_policy
 def test_units_and_level_of_rewards_and_features_do_not_matter(policy: str) -> None:
-    """Planted: a noise prior that does not follow the rewards, s in place of s², features left at their level."""
+    """Planted: a noise prior that does not scale with the rewards, s in place of s², features that are not centred."""
     frame = table(20)
     rewards = past(frame, 15)
     options: dict[str, Any] = {"policy": policy, "seed": 3, "n_draws": 1000, "batch": 3}
@@ -103,8 +103,8 @@ def test_units_and_level_of_rewards_and_features_do_not_matter(policy: str) -> N
 
 @every_policy
 @pytest.mark.parametrize("count", [0, 1, 9])
-def test_a_batch_is_of_different_actions(policy: str, count: int) -> None:
-    """Planted: asking the policy again, without leaving out what it chose."""
+def test_a_batch_has_different_actions(policy: str, count: int) -> None:
+    """Planted: asking the policy again without removing what it chose."""
     frame = table()
     advice = sb.decide(frame, past(frame, count), policy=policy, batch=len(frame), n_draws=300, seed=0)
     assert sorted(chosen(advice)) == sorted(frame.index)
@@ -117,7 +117,7 @@ def test_a_batch_is_of_different_actions(policy: str, count: int) -> None:
 
 
 def test_a_batch_of_lin_ucb_against_its_definition() -> None:
-    """Mean as before, deviations as if the chosen had been measured. Planted: not to learn in between."""
+    """The mean as before, deviations as if the chosen had been measured. Planted: no learning in between."""
     frame = table(15)
     rewards = past(frame, 6, noise=3.0)
     advice = sb.decide(frame, rewards, policy="lin-ucb", batch=5, seed=0, noise_variance=4.0)
@@ -149,7 +149,7 @@ def test_untried_actions_only() -> None:
         sb.decide(frame, rewards, policy="lin-ts", untried=True, batch=len(left) + 1)
 
 
-def test_every_form_of_table_and_of_rewards_says_the_same(tmp_path: Path) -> None:
+def test_every_form_of_table_and_of_rewards_gives_the_same(tmp_path: Path) -> None:
     frame = table(8)
     wide = frame.assign(reward_1=[500.0, np.nan, 510.0, np.nan, 495.5, np.nan, np.nan, 505.0])
     wide["Reward 2"] = [501.0, *[np.nan] * 7]
@@ -204,9 +204,9 @@ def test_rewards_go_to_the_action_that_was_meant(tmp_path: Path) -> None:
     plain = table(6).reset_index(drop=True)
     options: dict[str, Any] = {"policy": "lin-ucb", "seed": 0, "batch": 4}
     rewards = {2: [3.0, 2.0], 4: 1.0}
-    part = sb.decide(plain.iloc[2:], rewards, **options)  # which has the RangeIndex 2, 3, 4, 5
+    part = sb.decide(plain.iloc[2:], rewards, **options)  # with the RangeIndex 2, 3, 4, 5
     assert {one.name: one.tried for one in part.recommendations} == {"2": 2, "3": 0, "4": 1, "5": 0}
-    # numbers for names, in a column that both tables have
+    # names that are numbers, in a column that both tables have
     numbered = plain.assign(id=range(6)).iloc[:, [4, 0, 1, 2, 3]]
     numbered.to_csv(tmp_path / "a.csv", index=False)
     (tmp_path / "r.csv").write_text("id,reward\n2,3\n2,2\n4,1\n")
@@ -390,7 +390,7 @@ def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_rewards_under_another_name_are_not_taken_for_features_in_silence(tmp_path: Path) -> None:
+def test_a_note_says_when_rewards_may_have_been_taken_for_features(tmp_path: Path) -> None:
     file = tmp_path / "recipes.csv"
     file.write_text("recipe,flour,score\na,1,3\nb,2,5\nc,4,4\n")
     advice = sb.decide(file, seed=0, n_draws=100)

@@ -1,4 +1,4 @@
-"""The command decide as a person meets it: what it prints, its exit codes, and that an error leaves the log alone."""
+"""The command decide as users see it: what it prints, its exit codes, and a log that errors leave unchanged."""
 
 import json
 import os
@@ -21,7 +21,7 @@ QUICK = ("--policy", "lin-ucb", "--seed", "1")
 
 
 def told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str, str]:
-    """Exit code, output and errors of the command, in this process, which is quicker."""
+    """Return exit code, output and errors of the command, run in this process, which is faster."""
     monkeypatch.setattr(sys, "argv", ["sparsebandits", *arguments])
     try:
         cli.main()
@@ -157,7 +157,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert log.read_text() == "{}\n"
 
 
-def test_files_that_are_none_and_logs_that_cannot_be(
+def test_unusual_files_and_logs_that_cannot_be_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, _, errors = told(capsys, monkeypatch, "decide", str(tmp_path))
@@ -165,9 +165,11 @@ def test_files_that_are_none_and_logs_that_cannot_be(
     file = tmp_path / "offers.csv"
     file.write_text("\ufeff" + GOOD, encoding="utf-8")
     whole = told(capsys, monkeypatch, "decide", str(file), *QUICK, "--no-log")
-    assert whole[0] == 0, "a byte order mark is no name"
+    assert whole[0] == 0, "a byte order mark is not part of a name"
     file.write_text(GOOD + ",,,\n,,,\n\n", encoding="utf-8")
-    assert told(capsys, monkeypatch, "decide", str(file), *QUICK, "--no-log") == whole, "a spreadsheet's last lines"
+    assert told(capsys, monkeypatch, "decide", str(file), *QUICK, "--no-log") == whole, (
+        "empty lines at the end, as spreadsheets write them"
+    )
     read, write = os.pipe()
     with os.fdopen(write, "wb") as pipe:
         pipe.write(GOOD.encode())
@@ -185,7 +187,7 @@ def test_files_that_are_none_and_logs_that_cannot_be(
 
 
 def test_ctrl_c(tmp_path: Path) -> None:
-    """While FILE is read, which here is a pipe that nobody writes to."""
+    """Interrupt while FILE is read, here a pipe without a writer."""
     pipe = tmp_path / "offers.csv"
     os.mkfifo(pipe)
     process = subprocess.Popen([*COMMAND, "decide", str(pipe)], stderr=subprocess.PIPE, text=True)

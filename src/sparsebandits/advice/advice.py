@@ -250,8 +250,8 @@ def decide(
 
     Raises
     ------
-    ArgumentError
-        If a table cannot be used; the error names row and column.
+    ValueError, TypeError
+        If an argument or a table cannot be used; the error names row and column.
     OSError
         If a file cannot be read.
 
