@@ -6,7 +6,7 @@ from benchmarks.accuracy import errors
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
-from sparsebandits.posteriors import particles
+from sparsebandits.posteriors import cloud, particles
 from sparsebandits.posteriors.cloud import Weights
 from sparsebandits.posteriors.moves import Moves
 from tests.posteriors.test_kernels import BETA, SLAB_MEAN, SLAB_VARIANCE, laplace_moments
@@ -186,7 +186,7 @@ def test_a_least_part_at_the_end_does_not_leave_too_few(monkeypatch: pytest.Monk
     # With the effective number just below its least, there is no part of the next reward that brings it there: the
     # search for it fails. With a least part of one, every reward that is hard ends so; by itself, one in some dozen of
     # those that are hundreds of deviations off.
-    monkeypatch.setattr(particles, "LEAST_PART", 1.0)
+    monkeypatch.setattr(cloud, "LEAST_PART", 1.0)
     rng = np.random.default_rng(0)
     posterior = sb.Particles(sb.SpikeSlab(0.3, 1.0), dimension=3, n_draws=200, seed=0)
     for _ in range(200):

@@ -42,6 +42,8 @@ def check_per_coordinate(name: str, value: object, low: float, high: float = LAR
 
 def spread(name: str, value: float | FloatArray, dimension: int) -> FloatArray:
     """Return one number a coordinate; refuse a prior that was made for another dimension."""
+    if isinstance(value, float):
+        return np.full(dimension, value)
     return check_vector(f"prior.{name}", np.full(dimension, value) if np.ndim(value) == 0 else value, dimension)
 
 

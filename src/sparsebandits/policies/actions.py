@@ -1,6 +1,5 @@
 """A set of actions: one row an action, one column a feature, with the names a person gave them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,7 +81,7 @@ class ActionSet:
         return ActionSet(frozen(other.features[:, order].copy()), other.labels, self.feature_names)
 
     def __post_init__(self) -> None:
-        frozen(self.features)
+        self.features.flags.writeable = False
 
     def __str__(self) -> str:
         return f"{len(self)} actions of {self.dimension} features"
@@ -122,8 +121,3 @@ class Cube(ActionSet):
 
     def __str__(self) -> str:
         return f"the cube of {self.dimension} features"
-
-
-def named_rows(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...] | None:
-    """Return the names of some rows, if rows have names."""
-    return None if labels is None else tuple(labels[row] for row in rows)

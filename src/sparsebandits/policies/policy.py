@@ -25,7 +25,7 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.files import pack, write_atomically
-from sparsebandits.policies.actions import ActionSet, named_rows
+from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.codec import Decoder, encode, encode_learner, settings_of
 from sparsebandits.policies.decision import Decision, Explanation
 from sparsebandits.randomness import COIN_STREAM, Seed, generator_state, restore_generator, stream
@@ -102,7 +102,7 @@ class Policy:
             raise ArgumentTypeError("rule", "a Rule, such as InformationDirected()", shown(rule))
         if not (hasattr(posterior, "absorb") and hasattr(posterior, "state")) or isinstance(posterior, type):
             raise ArgumentTypeError("posterior", "an engine, such as Particles(prior, dimension=d)", shown(posterior))
-        self.actions = ActionSet.of(actions)
+        self.actions = actions if isinstance(actions, ActionSet) else ActionSet.of(actions)
         self.posterior = posterior
         self.rule = rule
         self.journal = journal
@@ -153,16 +153,17 @@ class Policy:
         choice = self.rule.choose(beliefs, self._rng)
         features = available.features[choice.action] if choice.features is None else choice.features
         names = available.labels if choice.reasons.about == "action" else available.feature_names
+        features.flags.writeable = False
         noise = available.noise_variances
         decision = Decision(
             id=self._asked,
             action=choice.action,
-            features=frozen(features),
+            features=features,
             probability=choice.probability,
             probability_draws=choice.probability_draws,
             reasons=choice.reasons,
-            labels=named_rows(names, choice.reasons.candidates.tolist()),
-            feature_names=named_rows(available.feature_names, choice.reasons.drivers.tolist()),
+            labels=_named(names, choice.reasons.candidates.tolist()),
+            feature_names=_named(available.feature_names, choice.reasons.drivers.tolist()),
             noise_variance=None if noise is None else float(noise[choice.action]),
             policy=type(self).__name__,
             observation=None if choice.observation is None else frozen(choice.observation),
@@ -314,6 +315,11 @@ class Policy:
         for number, value in batch.items():
             self._rewards[number] = value
             del self._pending[number]
+
+
+def _named(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...] | None:
+    """Return the names of some rows, if rows have names."""
+    return None if labels is None else tuple(labels[row] for row in rows)
 
 
 def _same(one: Decision, other: Decision) -> bool:

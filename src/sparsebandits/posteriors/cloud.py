@@ -2,14 +2,20 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors.draws import Draws
 
 REMEMBERED = 64
 """Actions whose predictions ⟨x, θ^m⟩ a cloud remembers: a policy plays few actions again and again."""
+
+LEAST_PART = 0.01
+"""Part of an observation that is taken in at least: a reward hundreds of deviations from all that was expected leaves
+few particles at first, and the sweeps that follow find the rest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +59,40 @@ class Cloud:
         predictions = self._predictions[key]
         return predictions * (predictions - 2.0 * y)
 
+    def temper(self, x: FloatArray, y: float, variances: Any, most: float, least: float) -> tuple[float, float]:
+        """Reweight by a part of the likelihood of y given x, as large as the draws bear.
+
+        Parameters
+        ----------
+        x, y : array of shape (d,), float
+            The observation.
+        variances : float or array of shape (M,)
+            Noise variance of the observation, one for all draws or one per draw.
+        most : float
+            Part of the observation that is left to take in.
+        least : float
+            Effective number of draws that must be left; the part is found by bisection.
+
+        Returns
+        -------
+        part, gained : float, float
+            The part that was taken in, and what it adds to the log evidence.
+        """
+        before, misfit, constant = self.weights, self.misfit(x, y), 0.0
+        if np.ndim(variances) == 0:
+            log_likelihood = misfit / (-2.0 * variances)
+            constant = -0.5 * (y * y / variances + math.log(2.0 * math.pi * variances))
+        else:
+            log_likelihood = -0.5 * ((misfit + y * y) / variances + np.log(2.0 * np.pi * variances))
+        part = most
+        after = Weights.of(before.logs + part * log_likelihood)
+        if after.effective_size < least:
+            # The effective number falls from above ``least`` at 0 to below it at ``most``.
+            part = max(_bisect(before.logs, log_likelihood, part, least), min(LEAST_PART, part))
+            after = Weights.of(before.logs + part * log_likelihood)
+        self.reweight(after)
+        return part, after.log_total - before.log_total + part * constant
+
     def reweight(self, weights: Weights) -> None:
         """Take other weights."""
         self.weights = weights
@@ -63,3 +103,12 @@ class Cloud:
         if self._draws is None:
             self._draws = Draws.trusted(self.theta, self.weights.normalised)
         return self._draws
+
+
+def _bisect(logs: FloatArray, log_likelihood: FloatArray, most: float, least: float) -> float:
+    """Return the part of the likelihood, between 0 and ``most``, that brings the effective number to ``least``."""
+
+    def surplus(part: float) -> float:
+        return Weights.of(logs + part * log_likelihood).effective_size - least
+
+    return float(brentq(surplus, 0.0, most, xtol=1e-12, rtol=1e-9))

@@ -94,11 +94,7 @@ class Moves:
             self._kind, self._width = GAUSSIAN, prior.spike.variance
         elif isinstance(prior.spike, LaplaceSpike):
             self._kind, self._width = LAPLACE, prior.spike.scale
-
-    @property
-    def over_models(self) -> bool:
-        """Whether :meth:`models` serves this prior: it does for a point-mass spike."""
-        return self._kind == POINT_MASS
+        self.over_models = self._kind == POINT_MASS  # whether :meth:`models` serves this prior
 
     @property
     def learn(self) -> bool:
@@ -216,9 +212,11 @@ class Moves:
         if isinstance(slab, InverseGammaSlab):
             among, squares = self._slab_sums(members)
             scaled = squares / self._variances(members) if slab.of_noise else squares
-            members.slab_variances = slab.given(rng, among, scaled)
         if isinstance(noise, InverseGammaNoise):
             misfit = sums.square - 2.0 * members.theta @ sums.moment + self._quadratic_forms(members, sums)
+        if isinstance(slab, InverseGammaSlab):
+            members.slab_variances = slab.given(rng, among, scaled)
+        if isinstance(noise, InverseGammaNoise):
             count, total = np.full(len(members.theta), sums.count), np.maximum(misfit, 0.0)
             if self._of_noise and members.slab_variances is not None:  # the slab has seen this variance too
                 count, total = count + among, total + squares / members.slab_variances

@@ -13,18 +13,16 @@ more follow; where another would not do, sweeps over models, with θ integrated 
 tie coordinates together.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import brentq
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, shown
 from sparsebandits.model.priors import InverseGammaNoise, SpikeSlab
 from sparsebandits.model.rewards import Rewards, rewards_of
-from sparsebandits.posteriors.cloud import Cloud, Weights
+from sparsebandits.posteriors.cloud import Cloud
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
@@ -37,10 +35,6 @@ to 19% smaller, for 1.3 to 1.6 times as many sweeps (``python -m benchmarks.move
 
 FORGOTTEN = 0.6
 """Correlation of what particles were before a move and are after it, at which the move may stop."""
-
-LEAST_PART = 0.01
-"""Part of an observation that is taken in at least: a reward hundreds of deviations from all that was expected leaves
-few particles at first, and the sweeps that follow find the rest."""
 
 MOST_SWEEPS = 10
 """Sweeps of one move at the most."""
@@ -107,14 +101,33 @@ class Particles(Engine):
     @property
     def noise_variance(self) -> float:
         """The noise variance, or its posterior mean if it is learnt."""
-        return float(self._cloud.weights.normalised @ np.broadcast_to(self._noise_variances(), self.n_draws))
+        return float(
+            self._cloud.weights.normalised @ np.broadcast_to(self._noise_variances_of(self._particles), self.n_draws)
+        )
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Condition on a batch that has been checked, one observation after the other."""
+        """Condition on a batch that has been checked, one observation after the other.
+
+        An observation is taken in whole if the particles bear it, else in parts with a move after each.
+        """
+        least, summed, variances = LEAST_SHARE * self.n_draws, 0, self._noise_variances_of(self._particles)
         for i, (row, reward) in enumerate(zip(x, y.tolist(), strict=True)):
-            self._assimilate(row, reward, 1.0 if weights is None else float(weights[i]))
+            taken, weight = 0.0, 1.0 if weights is None else float(weights[i])
+            while taken < 1.0:
+                part, gained = self._cloud.temper(row, reward, variances / weight, 1.0 - taken, least)
+                self.log_evidence += gained
+                taken += part
+                if taken < 1.0 or self._cloud.weights.effective_size < least:  # after a least part, even at the end
+                    summed = self._sum(x, y, weights, summed, i)
+                    variances = self._resample_and_move(row, reward, weight, min(taken, 1.0))
+        self._sum(x, y, weights, summed, len(y))
+
+    def _sum(self, x: FloatArray, y: FloatArray, weights: FloatArray | None, start: int, end: int) -> int:
+        """Add rows of a batch to the sums, one by one; return where to go on."""
+        for i in range(start, end):
             one = slice(i, i + 1)
             self.evidence.absorb(x[one], y[one], None if weights is None else weights[one])
+        return end
 
     def draws(self) -> Draws:
         """Return the particles with their weights; ``theta`` is the same array until the particles have moved."""
@@ -122,7 +135,7 @@ class Particles(Engine):
 
     def inclusion(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""
-        return self.draws().weights @ self._moves.inclusion(self._particles)
+        return np.asarray(self._cloud.weights.normalised @ self._moves.inclusion(self._particles))
 
     def learnt(self) -> Mapping[str, FloatArray]:
         """Return draws of the hyperparameters that are learnt, by name, each of shape ``(M,)``."""
@@ -150,37 +163,14 @@ class Particles(Engine):
 
     # From here on: how it is computed
 
-    def _assimilate(self, x: FloatArray, y: float, weight: float) -> None:
-        """Take in an observation, whole if the particles bear it, else in parts with a move after each."""
-        taken, least = 0.0, LEAST_SHARE * self.n_draws
-        while taken < 1.0:
-            before, (log_likelihood, constant) = self._cloud.weights, self._log_likelihood(x, y, weight)
-            part = 1.0 - taken
-            after = Weights.of(before.logs + part * log_likelihood)
-            if after.effective_size < least:
-                # The effective number falls from above ``least`` at 0 to below it at ``part``.
-                part = max(_bisect(before.logs, log_likelihood, part, least), min(LEAST_PART, part))
-                after = Weights.of(before.logs + part * log_likelihood)
-            self.log_evidence += after.log_total - before.log_total + part * constant
-            self._cloud.reweight(after)
-            taken += part
-            if taken < 1.0 or after.effective_size < least:  # after a least part, even at the end
-                self._resample_and_move(x, y, weight, min(taken, 1.0))
+    def _noise_variances_of(self, particles: Ensemble) -> Any:
+        return self.rewards.variance if particles.noise_variances is None else particles.noise_variances
 
-    def _log_likelihood(self, x: FloatArray, y: float, weight: float) -> tuple[FloatArray, float]:
-        """Return the log likelihood of each particle less a constant, and that constant."""
-        misfit, variances = self._cloud.misfit(x, y), self._particles.noise_variances
-        if variances is None:
-            variance = self._noise_variances() / weight
-            return misfit / (-2.0 * variance), -0.5 * (y * y / variance + math.log(2.0 * math.pi * variance))
-        variances = variances / weight
-        return -0.5 * ((misfit + y * y) / variances + np.log(2.0 * np.pi * variances)), 0.0
+    def _resample_and_move(self, x: FloatArray, y: float, weight: float, part: float) -> Any:
+        """Resample, and move under the posterior given all evidence and ``part`` of the observation (x, y).
 
-    def _noise_variances(self) -> Any:
-        return self.rewards.variance if self._particles.noise_variances is None else self._particles.noise_variances
-
-    def _resample_and_move(self, x: FloatArray, y: float, weight: float, part: float) -> None:
-        """Resample, and move under the posterior given all evidence and ``part`` of the observation (x, y)."""
+        Return the noise variances, one for all particles or one of each.
+        """
         particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng))
         counted = part * weight
         sums = Sums(
@@ -198,8 +188,9 @@ class Particles(Engine):
             self.sweeps += 1
             another = self.memory * self.memory / last  # what another sweep like this would leave
             over_models = over_models or (self._moves.over_models and another >= FORGOTTEN)
-        self._particles = particles
+        self._particles, variances = particles, self._noise_variances_of(particles)
         self._cloud = Cloud(particles.theta)
+        return variances
 
     def _remembered(self, particles: Ensemble, x: FloatArray) -> "_Memory":
         return _Memory(particles, x, self._moves.slab_deviation)
@@ -245,12 +236,3 @@ def _correlation(before: Any, after: Any) -> float:
     one, other = before - before.mean(axis=0), after - after.mean(axis=0)
     scale = float(np.sqrt((one * one).sum() * (other * other).sum()))
     return float((one * other).sum()) / scale if scale > 0 else 0.0
-
-
-def _bisect(logs: FloatArray, log_likelihood: FloatArray, most: float, least: float) -> float:
-    """Return the part of the likelihood, between 0 and ``most``, that brings the effective number to ``least``."""
-
-    def surplus(part: float) -> float:
-        return Weights.of(logs + part * log_likelihood).effective_size - least
-
-    return float(brentq(surplus, 0.0, most, xtol=1e-12, rtol=1e-9))

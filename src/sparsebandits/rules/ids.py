@@ -59,14 +59,14 @@ class InformationDirected(Rule):
         exponent = check_number("exponent", self.exponent)
         if exponent < 2:
             raise ArgumentValueError("exponent", "a number of at least 2", repr(self.exponent))
+        check_choice("gain", self.gain, GAINS)
         object.__setattr__(self, "exponent", exponent)
         object.__setattr__(self, "selection", check_selection(self.selection))
-        check_choice("gain", self.gain, GAINS)
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Minimise the ratio; draw one of the two actions if the minimiser has two."""
-        known = beliefs.information
         gain = beliefs.mutual_information if self.gain == "mutual-information" else beliefs.variance_gain
+        known = beliefs.information
         minimiser = SELECTIONS[self.selection](known.expected_regret, gain, self.exponent)
         action, probability = flipped(minimiser, rng)
         columns = {

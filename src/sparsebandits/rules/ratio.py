@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, check_array, check_number
+from sparsebandits.arguments import LARGEST, ArgumentValueError, FloatArray, IntArray, check_array, check_number
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def _checked(regret: object, gain: object, exponent: float) -> tuple[FloatArray,
     for name, values in (("regret", delta), ("gain", v)):
         if values.min() < 0:
             raise ArgumentValueError(name, "numbers of at least zero", f"{values.min():g}")
-    power = check_number("exponent", exponent)
-    if power < 2:
+    power = exponent if type(exponent) is float else check_number("exponent", exponent)
+    if not 2 <= power <= LARGEST:
         raise ArgumentValueError("exponent", "a number of at least 2", repr(exponent))
     return delta, v, power
 
