@@ -11,9 +11,7 @@ told the wrong noise, to show that the test sees it.
 """
 
 import argparse
-import ast
 import datetime
-import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -24,10 +22,10 @@ from joblib import Parallel, delayed
 from numpy.random import Generator
 
 import sparsebandits as sb
+from benchmarks import sources
 from sparsebandits.arguments import FloatArray
 
 STORED = Path(__file__).parent.parent / "tests" / "posteriors" / "calibration.json"
-SOURCES = Path(sb.__file__).parent
 D, ROWS, NOISE, DRAWS, BINS = 5, 12, 1.0, 99, 20
 SMALL = 0.1
 INCLUSION, SLAB_VARIANCE = 0.3, 1.0
@@ -115,18 +113,8 @@ def calibrate(case: str, seeds: range, workers: int = 1) -> dict[str, Any]:
 
 
 def digest() -> str:
-    """Return a digest of the code of the engines, without its comments and docstrings."""
-    found = hashlib.sha256()
-    for path in (SOURCES / "priors.py", *sorted((SOURCES / "posteriors").glob("*.py"))):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            for field in ("body", "orelse", "finalbody"):
-                body = getattr(node, field, None)
-                if isinstance(body, list):
-                    text = [s for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)]
-                    setattr(node, field, [s for s in body if s not in text])
-        found.update(ast.dump(tree).encode())
-    return found.hexdigest()[:16]
+    """Return a digest of the code of the engines and of all that they import, without comments and docstrings."""
+    return sources.digest(sources.modules_in("sparsebandits/posteriors"))
 
 
 def main() -> None:
