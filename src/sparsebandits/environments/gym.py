@@ -96,9 +96,9 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
         if row >= self._shape[0]:
             raise ArgumentValueError("action", f"a row from 0 to {self._shape[0] - 1}", f"{row}")
         now = self.instance.at(self._round)
-        mean, gap = float(now.means[row]), float(now.gaps[row])
-        reward = mean + float(np.sqrt(now.noise_variance)) * self._noise(self._round, row)
-        info = {"mean_reward": mean, "regret": gap, "best_action": int(now.means.argmax())}
+        outcome = now.outcome(self._round, row, now.actions[row])
+        reward = outcome.reward(self._round, now.noise_variance, self._noise)
+        info = {"mean_reward": outcome.mean, "regret": outcome.regret, "best_action": int(now.means.argmax())}
         self._round += 1
         return self._observation(), reward, False, self._round == self.horizon, info
 

@@ -142,7 +142,7 @@ class HardInstance:
         raise ArgumentValueError(
             "n_informative",
             f"enough actions for a restricted eigenvalue of at least {LEAST_EIGENVALUE}",
-            f"{self.n_informative}; the best certified was {best:.3g}, with {sizes[-1]} actions",
+            f"{self.n_informative}; the best certified lower bound was {best:.3g}, with {sizes[-1]} actions",
         )
 
     def _uninformative(self) -> FloatArray:

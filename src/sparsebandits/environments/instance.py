@@ -5,6 +5,7 @@ worth. It asks nothing more, so actions may be rows that stay (:class:`Instance`
 (``changing.py``) or points that nobody enumerates (``hypercube.py``).
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -12,7 +13,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix, check_positive, check_vector, frozen
-from sparsebandits.randomness import Seed
+from sparsebandits.randomness import IndexedNormals, Seed
 
 
 class Outcome(NamedTuple):
@@ -21,6 +22,10 @@ class Outcome(NamedTuple):
     mean: float  # of its reward
     regret: float  # the best mean reward of the round minus this one
     noise_index: int  # which noise of the round the reward gets: two decisions with the same index get the same
+
+    def reward(self, round_number: int, noise_variance: float, noise: IndexedNormals) -> float:
+        """Return the reward of the decision: its mean plus the noise of this round. All rewards are made here."""
+        return self.mean + math.sqrt(noise_variance) * noise(round_number, self.noise_index)
 
 
 @runtime_checkable

@@ -122,7 +122,6 @@ def simulate(
     if not hasattr(policy, "ask"):
         raise ArgumentTypeError("make_policy", "a function that returns a policy", f"{shown(policy)} from it")
     noise = IndexedNormals(child(seed, NOISE_STREAM))
-    deviation = float(np.sqrt(instance.noise_variance))
     actions = np.empty(rounds, dtype=np.intp)
     regret, rewards, probabilities, seconds = np.empty((4, rounds))
     recorded: dict[str, FloatArray] = {}
@@ -132,7 +131,7 @@ def simulate(
         decision = policy.ask() if offered is None else policy.ask(offered)
         answered = perf_counter()
         outcome = instance.outcome(t, decision.action, decision.features)
-        reward = outcome.mean + deviation * noise(t, outcome.noise_index)
+        reward = outcome.reward(t, instance.noise_variance, noise)
         told = perf_counter()
         policy.tell(decision, reward)
         seconds[t] = (answered - asked) + (perf_counter() - told)
