@@ -19,7 +19,7 @@ from sparsebandits.arguments import FloatArray
 from sparsebandits.rules.information import information
 from sparsebandits.rules.mutual_information import mutual_information
 from sparsebandits.rules.ratio import minimise_over_distributions, ratios
-from sparsebandits.theory.proof_mixture import mixture_rate, nats_factor, proof_mixture, ratio_bounds
+from sparsebandits.theory.mixture import mixture_rate, nats_factor, proof_mixture, ratio_bounds
 from tests.statistical import FAMILY_WISE
 from tests.theory.atoms import FinitePrior
 

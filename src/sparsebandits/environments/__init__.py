@@ -1,20 +1,21 @@
-"""Families of bandit instances: one a file, each with ``sample(seed)``."""
+"""Families of bandit instances, one per file, each with ``sample(seed)``."""
 
-from sparsebandits.environments.changing import ChangingActions, ChangingInstance
-from sparsebandits.environments.gaussian_actions import GaussianActions
-from sparsebandits.environments.hard_instance import HardInstance
-from sparsebandits.environments.hypercube import CubeInstance, Hypercube
-from sparsebandits.environments.instance import Environment, Instance, Outcome, World
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ChangingActions",
-    "ChangingInstance",
-    "CubeInstance",
-    "Environment",
-    "GaussianActions",
-    "HardInstance",
-    "Hypercube",
-    "Instance",
-    "Outcome",
-    "World",
-]
+from sparsebandits import lazy
+
+if TYPE_CHECKING:
+    from sparsebandits.environments.changing import ChangingActions as ChangingActions
+    from sparsebandits.environments.changing import ChangingInstance as ChangingInstance
+    from sparsebandits.environments.gaussian_actions import GaussianActions as GaussianActions
+    from sparsebandits.environments.hard_instance import HardInstance as HardInstance
+    from sparsebandits.environments.hypercube import CubeInstance as CubeInstance
+    from sparsebandits.environments.hypercube import Hypercube as Hypercube
+    from sparsebandits.environments.instance import Environment as Environment
+    from sparsebandits.environments.instance import Instance as Instance
+    from sparsebandits.environments.instance import Outcome as Outcome
+    from sparsebandits.environments.instance import World as World
+
+    __all__: list[str]
+else:
+    __getattr__, __dir__, __all__ = lazy.names(__name__)

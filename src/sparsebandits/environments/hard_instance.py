@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice, check_count, check_positive, frozen
 from sparsebandits.environments.instance import Instance
 from sparsebandits.randomness import Seed, stream
-from sparsebandits.theory import Bounds, restricted_eigenvalue
-from sparsebandits.theory.restricted_eigenvalue import relaxed_bounds
+from sparsebandits.theory.eigenvalue import Bounds, relaxed_bounds, restricted_eigenvalue
 
 CONE = 3.0
 LEAST_EIGENVALUE = 0.25

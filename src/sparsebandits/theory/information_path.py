@@ -19,7 +19,7 @@ from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.information import BLOCK, Information
 from sparsebandits.rules.ratio import minimise_over_distributions, ratios
 from sparsebandits.theory.design import exploratory_design
-from sparsebandits.theory.proof_mixture import nats_factor, proof_mixture, ratio_bounds
+from sparsebandits.theory.mixture import nats_factor, proof_mixture, ratio_bounds
 
 OWN, THOMPSON, MIXTURE, LEAST_2, LEAST_3 = "own choice", "Thompson sampling", "mixture", "least Ψ₂", "least Ψ₃"
 CHOICES = (OWN, THOMPSON, MIXTURE, LEAST_2, LEAST_3)

@@ -5,7 +5,7 @@ import pytest
 
 from sparsebandits.arguments import FloatArray
 from sparsebandits.theory import restricted_eigenvalue
-from sparsebandits.theory.restricted_eigenvalue import relaxed_bounds
+from sparsebandits.theory.eigenvalue import relaxed_bounds
 
 
 def searched(matrix: FloatArray, sparsity: int, cone: float) -> float:
