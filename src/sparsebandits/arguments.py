@@ -1,8 +1,9 @@
-"""What every public entry asks of its arguments, before any state changes.
+"""Checks of arguments, made at every public entry before any state changes.
 
 Each check returns the argument in the form that the mathematics needs, or raises an :class:`ArgumentError`, which says
-which argument, what was expected and what came. It is a ``TypeError`` for the wrong kind of thing and a ``ValueError``
-for the right kind with a wrong value. Code that has to know which argument was refused reads the error's ``name``.
+which argument it is about, what was expected and what was given. It is a ``TypeError`` for an argument of the wrong
+type and a ``ValueError`` for one of the right type with a wrong value. Code that has to know which argument was
+rejected reads the error's ``name``; no code parses its text.
 """
 
 import math
@@ -19,20 +20,25 @@ IntArray = NDArray[np.intp]
 KINDS = {"O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}
 
 LARGEST = 1e50
-"""Largest magnitude of a feature, a reward or a variance: products of a few of them stay finite."""
+"""Largest magnitude of a feature, a reward or a variance; products of a few of them stay finite."""
 
 
 class ArgumentError(Exception):
     """An argument is not what was expected.
 
-    Attributes
+    Parameters
     ----------
     name : str
         The argument, such as ``"horizon"`` or ``"prior.inclusion"``.
     expected : str
         What it should have been, in words.
     got : str
-        What came, in words.
+        What was given, in words.
+
+    Examples
+    --------
+    >>> print(ArgumentValueError("horizon", "a whole number of at least 1", "0"))
+    horizon: expected a whole number of at least 1, got 0
     """
 
     def __init__(self, name: str, expected: str, got: str) -> None:
@@ -44,15 +50,31 @@ class ArgumentError(Exception):
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
-    """The wrong kind of thing."""
+    """An argument of the wrong type."""
 
 
 class ArgumentValueError(ArgumentError, ValueError):
-    """The right kind of thing with a wrong value."""
+    """An argument of the right type with a wrong value."""
 
 
 def shown(value: object) -> str:
-    """Describe ``value`` in a few words, for an error message."""
+    """Describe a value in a few words, for an error message.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    str
+        At most 60 characters; the shape of an array, and the ``repr`` of anything else, shortened if necessary.
+
+    Examples
+    --------
+    >>> shown(np.eye(3)), shown("three")
+    ('an array of shape (3, 3)', "'three'")
+    """
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
     try:
@@ -63,7 +85,26 @@ def shown(value: object) -> str:
 
 
 def check_number(name: str, value: object) -> float:
-    """Require one finite real number no larger than ``LARGEST`` in magnitude."""
+    """Require one finite real number of magnitude at most ``LARGEST``.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is not a number.
+    ArgumentValueError
+        If it is not finite, or too large.
+    """
     numeric = not isinstance(value, (bool, str, bytes, complex)) and value is not None
     if isinstance(value, (np.ndarray, np.generic)):
         numeric = value.dtype.kind in "fiu" and value.ndim == 0 and not np.ma.is_masked(value)
@@ -81,7 +122,26 @@ def check_number(name: str, value: object) -> float:
 
 
 def check_positive(name: str, value: object) -> float:
-    """Require one positive number, between ``1 / LARGEST`` and ``LARGEST``."""
+    """Require one positive number, between ``1 / LARGEST`` and ``LARGEST``.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is not a number.
+    ArgumentValueError
+        If it is outside of this range.
+    """
     number = check_number(name, value)
     if number < 1 / LARGEST:
         raise ArgumentValueError(name, f"a positive number (at least {1 / LARGEST:g})", shown(value))
@@ -89,7 +149,28 @@ def check_positive(name: str, value: object) -> float:
 
 
 def check_between(name: str, value: object, low: float, high: float) -> float:
-    """Require one number in the closed interval ``[low, high]``."""
+    """Require one number in a closed interval.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+    low, high : float
+        The ends of the interval, which it may be equal to.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is not a number.
+    ArgumentValueError
+        If it is outside of the interval.
+    """
     number = check_number(name, value)
     if not low <= number <= high:
         raise ArgumentValueError(name, f"a number from {low:g} to {high:g}", shown(value))
@@ -97,7 +178,33 @@ def check_between(name: str, value: object, low: float, high: float) -> float:
 
 
 def check_count(name: str, value: object, least: int = 1) -> int:
-    """Require one whole number, at least ``least``."""
+    """Require one whole number.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+    least : int, default=1
+        The smallest number that is allowed.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is not a whole number. Booleans and floats are not.
+    ArgumentValueError
+        If it is smaller than ``least``.
+
+    Examples
+    --------
+    >>> check_count("horizon", np.int64(100))
+    100
+    """
     if isinstance(value, (bool, np.bool_)):
         raise ArgumentTypeError(name, "a whole number", shown(value))
     try:
@@ -110,7 +217,26 @@ def check_count(name: str, value: object, least: int = 1) -> int:
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
-    """Require one of a few words."""
+    """Require one of a few words.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+    choices : sequence of str
+        The words that are allowed.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ArgumentValueError
+        If it is none of them.
+    """
     if not isinstance(value, str) or value not in choices:
         expected = ", ".join(repr(choice) for choice in choices)
         raise ArgumentValueError(name, f"one of {expected}", shown(value))
@@ -118,11 +244,35 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
 
 
 def check_array(name: str, value: object, ndim: int | None = None, largest: float = LARGEST) -> FloatArray:
-    """Require real finite numbers, of ``ndim`` dimensions if given; return them as float64 in C order."""
+    """Require an array of finite real numbers.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+    ndim : int, optional
+        The number of dimensions; any if not given.
+    largest : float, default=LARGEST
+        The largest magnitude that is allowed.
+
+    Returns
+    -------
+    array of float64
+        In C order; not a copy if it has this form already.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is not an array of numbers.
+    ArgumentValueError
+        If it has another number of dimensions, missing or infinite values, or numbers that are too large.
+    """
     if isinstance(value, (str, bytes)) or value is None:
         raise ArgumentTypeError(name, "an array of numbers", shown(value))
     if np.ma.is_masked(value):
-        raise ArgumentValueError(name, "numbers everywhere", "a masked array with holes")
+        raise ArgumentValueError(name, "an array without missing values", "a masked array with missing values")
     try:
         raw = np.asarray(value)
     except ValueError:
@@ -151,7 +301,28 @@ def check_array(name: str, value: object, ndim: int | None = None, largest: floa
 
 
 def check_vector(name: str, value: object, length: int) -> FloatArray:
-    """Require a vector of exactly ``length`` finite numbers."""
+    """Require a vector of finite numbers.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+    length : int
+        The number of entries.
+
+    Returns
+    -------
+    array of shape (length,)
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is not an array of numbers.
+    ArgumentValueError
+        If it has another shape, or numbers that :func:`check_array` rejects.
+    """
     array = check_array(name, value)
     if array.shape != (length,):
         raise ArgumentValueError(name, f"shape ({length},)", f"{array.shape}")
@@ -159,20 +330,60 @@ def check_vector(name: str, value: object, length: int) -> FloatArray:
 
 
 def check_matrix(name: str, value: object, columns: int | None = None) -> FloatArray:
-    """Require a matrix with at least one row and one column, and exactly ``columns`` of them if given."""
+    """Require a matrix of finite numbers with at least one row and one column.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+    columns : int, optional
+        The number of columns; any if not given.
+
+    Returns
+    -------
+    array of shape (n, columns)
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is not an array of numbers.
+    ArgumentValueError
+        If it has another shape, or numbers that :func:`check_array` rejects.
+    """
     array = check_array(name, value, ndim=2)
     if array.shape[0] == 0 or array.shape[1] == 0:
         raise ArgumentValueError(name, "at least one row and one column", f"shape {array.shape}")
     if columns is not None and array.shape[1] != columns:
-        raise ArgumentValueError(name, f"{columns} columns, one a feature", f"shape {array.shape}")
+        raise ArgumentValueError(name, f"{columns} columns, one per feature", f"shape {array.shape}")
     return array
 
 
 def columns_of(name: str, value: object) -> dict[str, NDArray[Any]] | None:
-    """Return the columns of a DataFrame by name, as it has them, or None if ``value`` is something else.
+    """Return the columns of a DataFrame.
 
-    pandas and polars are asked in their own words. Anything else with ``__arrow_c_stream__`` (a pyarrow Table, a DuckDB
-    relation) comes through pyarrow, in which an empty cell among numbers becomes NaN.
+    Columns of pandas and polars are read through their own interfaces. Anything else with ``__arrow_c_stream__`` (a
+    pyarrow Table, a DuckDB relation) is read through pyarrow, which turns an empty cell among numbers into NaN.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+
+    Returns
+    -------
+    dict of str to array, or None
+        The columns by name, in their order and with their own types; None if the argument is not a DataFrame.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If a column has cells that NumPy cannot hold, or pyarrow is needed and not installed.
+    ArgumentValueError
+        If two columns have the same name.
     """
     table = cast(Any, value)
     if hasattr(table, "columns") and hasattr(table, "to_numpy"):  # pandas and polars have both
@@ -186,27 +397,28 @@ def columns_of(name: str, value: object) -> dict[str, NDArray[Any]] | None:
         return None
     if len(set(names)) < len(names):
         twice = sorted({column for column in names if names.count(column) > 1})
-        raise ArgumentValueError(name, "columns with names of their own", f"more than one of {shown(twice)}")
+        raise ArgumentValueError(name, "a different name for every column", f"{shown(twice)} more than once")
     columns = {}
     for column in names:
         try:
             columns[column] = np.asarray(next(arrays))
-        except Exception as error:  # each library has its own for a kind that NumPy has not
-            got = f"others in {shown(column)}: {error}"
+        except Exception as error:  # each library has its own error for a type that NumPy does not have
+            got = f"something else in {shown(column)}: {error}"
             raise ArgumentTypeError(name, "numbers or text in every column", got) from None
         if columns[column].ndim != 1:
-            got = f"several in each of {shown(column)}"
-            raise ArgumentTypeError(name, "one number or text in a cell", got)
+            got = f"several per cell in {shown(column)}"
+            raise ArgumentTypeError(name, "one number or text per cell", got)
     return columns
 
 
 def _through_arrow(name: str, value: object) -> Any:
+    """Return a pyarrow Table."""
     try:
         import pyarrow
     except ImportError:
         kind, hint = type(value).__name__, "pip install 'sparsebandits[results]'"
         raise ArgumentTypeError(
-            name, f"pyarrow beside it ({hint}), or a pandas or polars DataFrame", f"a {kind}"
+            name, f"pyarrow to be installed ({hint}), or a pandas or polars DataFrame", f"a {kind}"
         ) from None
     try:
         return pyarrow.table(value)
@@ -215,33 +427,102 @@ def _through_arrow(name: str, value: object) -> Any:
 
 
 def check_columns(name: str, value: object) -> tuple[object, tuple[str, ...] | None]:
-    """Return an array as it is, or the numbers of a DataFrame with the names of its columns."""
+    """Return the numbers of a DataFrame and the names of its columns.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+
+    Returns
+    -------
+    values : object
+        An array of shape (rows, columns); the argument itself if it is not a DataFrame.
+    names : tuple of str, or None
+        The names of the columns; None if the argument is not a DataFrame.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If a column has something else than numbers.
+    ArgumentValueError
+        If there are no columns, or a column has numbers that are not finite.
+    """
     columns = columns_of(name, value)
     if columns is None:
         return value, None
     for column, values in columns.items():
         if values.dtype.kind not in "fiub":
-            raise ArgumentTypeError(name, "numbers in every column", f"others in {shown(column)}")
+            raise ArgumentTypeError(name, "numbers in every column", f"something else in {shown(column)}")
         if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise ArgumentValueError(name, "finite numbers in every column", f"others in {shown(column)}")
+            raise ArgumentValueError(name, "finite numbers in every column", f"NaN or infinity in {shown(column)}")
     if not columns:
         raise ArgumentValueError(name, "at least one row and one column", "no columns")
     return np.column_stack([values.astype(np.float64) for values in columns.values()]), tuple(columns)
 
 
 def column_order(name: str, wanted: Sequence[str], got: Sequence[str]) -> list[int]:
-    """Return where each wanted column is; refuse a table that lacks one or has others."""
+    """Return the positions of the columns of a table that are wanted.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    wanted : sequence of str
+        The names of the columns that the table has to have.
+    got : sequence of str
+        The names of the columns that it has.
+
+    Returns
+    -------
+    list of int
+        One position per wanted column.
+
+    Raises
+    ------
+    ArgumentValueError
+        If a column is missing, or the table has others.
+
+    Examples
+    --------
+    >>> column_order("actions", ("age", "dose"), ("dose", "age"))
+    [1, 0]
+    """
     missing = [column for column in wanted if column not in got]
     unknown = [column for column in got if column not in wanted]
     if missing or unknown:
         lacks = f" without {shown(missing)}" if missing else ""
-        besides = f"{' and' if missing else ''} with {shown(unknown)} besides" if unknown else ""
-        raise ArgumentValueError(name, f"the columns {shown(tuple(wanted))}", f"a table{lacks}{besides}")
+        extra = f"{' and' if missing else ''} with {shown(unknown)} in addition" if unknown else ""
+        raise ArgumentValueError(name, f"the columns {shown(tuple(wanted))}", f"a table{lacks}{extra}")
     return [list(got).index(column) for column in wanted]
 
 
 def check_observations(x: object, y: object, dimension: int) -> tuple[FloatArray, FloatArray]:
-    """Require one observation ``(d,), scalar`` or a batch ``(n, d), (n,)``; return a batch."""
+    """Require one observation or a batch of observations.
+
+    Parameters
+    ----------
+    x : array of shape (d,) or (n, d)
+        The features of one observation, or one row of features per observation.
+    y : float or array of shape (n,)
+        The reward of one observation, or one reward per row of ``x``.
+    dimension : int
+        The number of features d.
+
+    Returns
+    -------
+    x : array of shape (n, d)
+    y : array of shape (n,)
+
+    Raises
+    ------
+    ArgumentTypeError
+        If they are not numbers.
+    ArgumentValueError
+        If their shapes do not fit, or there are numbers that :func:`check_array` rejects.
+    """
     features = check_array("x", x)
     if features.ndim == 1:
         features = features[np.newaxis]
@@ -249,18 +530,29 @@ def check_observations(x: object, y: object, dimension: int) -> tuple[FloatArray
     else:
         rewards = check_array("y", y)
         if rewards.ndim != 1:
-            hint = "; y.ravel() would do" if rewards.shape == (len(features), 1) else ""
+            hint = "; use y.ravel()" if rewards.shape == (len(features), 1) else ""
             raise ArgumentValueError("y", "one dimension", f"shape {rewards.shape}{hint}")
     if features.ndim != 2 or features.shape[1] != dimension:
         raise ArgumentValueError(
             "x", f"shape ({dimension},), or (n, {dimension}) for a batch", f"{np.shape(cast(Any, x))}"
         )
     if len(rewards) != len(features):
-        raise ArgumentValueError("y", f"{len(features)} rewards, one a row of x", f"{len(rewards)}")
+        raise ArgumentValueError("y", f"{len(features)} rewards, one per row of x", f"{len(rewards)}")
     return features, rewards
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the same array, which nobody may now write to."""
+    """Return the same array after making it read-only.
+
+    Parameters
+    ----------
+    array : array
+        Any array; its memory is not copied.
+
+    Returns
+    -------
+    array
+        The argument itself.
+    """
     array.flags.writeable = False
     return array

@@ -1,7 +1,7 @@
-"""Files that survive a crash: nested state as one ``.npz``, replaced in one step, with no pickle in it.
+"""Files that survive a crash: a nested state in one ``.npz`` file, replaced in one step, with no pickle in it.
 
-A state is a nested dict whose leaves are NumPy arrays or JSON values. Arrays are stored as they are, to the bit
-and with their memory order; everything else goes into one JSON member. Any NumPy can read the file.
+A state is a nested dict whose leaves are NumPy arrays or JSON values. Arrays are stored bit for bit and with their
+memory order; everything else goes into one JSON member. Any version of NumPy can read the file.
 """
 
 import errno
@@ -24,20 +24,43 @@ HEADER = "header.json"
 
 
 class SaveFileError(ValueError):
-    """A save file is missing, truncated, damaged, or not ours."""
+    """A save file is missing, truncated, damaged, or not one of this package."""
 
 
 def check_path(path: object) -> None:
-    """Require the name of a file."""
+    """Require the name of a file.
+
+    Parameters
+    ----------
+    path : object
+        The argument ``path`` of a public function.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is neither a string nor a path.
+    """
     if not isinstance(path, str | os.PathLike):
         raise ArgumentTypeError("path", "the name of a file", shown(path))
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write the whole file or leave what was there: a reader never sees half of it, not even after a crash.
+    """Write a whole file, or leave the old one: a reader never sees half of it, not even after a crash.
 
-    A link is followed, and the file keeps its permissions. What is no file (a device, a directory) is refused. A
-    process that is killed while it writes may leave a file ``.….tmp`` behind, which nobody reads.
+    A link is followed, and an existing file keeps its permissions. A process that is killed while it writes may leave a
+    file ``.….tmp`` behind, which is never read.
+
+    Parameters
+    ----------
+    path : str or path
+        The name of a file, which need not exist, in a directory that does.
+    content : bytes
+        All of the file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written, or ``path`` is not a file but a device or a directory.
     """
     check_path(path)
     target = Path(os.path.realpath(path))
@@ -61,10 +84,10 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    with suppress(OSError):  # a directory that may not be read cannot be synchronised; the file is there all the same
+    with suppress(OSError):  # a directory without read permission cannot be synchronised, but the file is there
         directory = os.open(target.parent, os.O_RDONLY)
         try:
-            os.fsync(directory)  # the rename itself
+            os.fsync(directory)  # the rename itself has to reach the disk
         finally:
             os.close(directory)
 
@@ -72,7 +95,19 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 def append_durably(path: str | os.PathLike[str], content: bytes) -> None:
     """Append whole lines to a file, all of them or none; they are on the disk when this returns.
 
-    What others append at the same time is kept too. After a line that a crash has cut, a new one begins.
+    Lines that other processes append at the same time are kept. If a crash has cut the last line, a new one is begun.
+
+    Parameters
+    ----------
+    path : str or path
+        The name of a file; a new one is made if necessary.
+    content : bytes
+        The lines, with their line ends.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be appended to.
     """
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
@@ -93,7 +128,21 @@ def append_durably(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def pack(kind: str, version: int, state: Mapping[str, Any]) -> bytes:
-    """Return ``state`` as the bytes of an ``.npz`` file that says what it is."""
+    """Return a state as the bytes of an ``.npz`` file with a header.
+
+    Parameters
+    ----------
+    kind : str
+        What the state is of; :func:`unpack` checks it.
+    version : int
+        The version of the state's layout; :func:`unpack` checks it.
+    state : mapping
+        A nested mapping whose leaves are arrays or JSON values.
+
+    Returns
+    -------
+    bytes
+    """
     arrays: dict[str, np.ndarray[Any, Any]] = {}
 
     def plain(node: Any, path: str) -> Any:
@@ -115,7 +164,28 @@ def pack(kind: str, version: int, state: Mapping[str, Any]) -> bytes:
 
 
 def unpack(path: str | os.PathLike[str], kind: str, version: int, older: str = "") -> dict[str, Any]:
-    """Return the state in the file at ``path``; raise :class:`SaveFileError` if it is not a whole one of ours."""
+    """Return the state that is in a file.
+
+    Parameters
+    ----------
+    path : str or path
+        The name of the file.
+    kind : str
+        What the state has to be of.
+    version : int
+        The version that the layout of the state has to have.
+    older : str, optional
+        What to say about files of an older version.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    SaveFileError
+        If the file is missing or damaged, or has another kind or version.
+    """
     check_path(path)
     try:
         with zipfile.ZipFile(path) as file:
@@ -142,5 +212,7 @@ def unpack(path: str | os.PathLike[str], kind: str, version: int, older: str = "
         raise
     except OSError as error:
         raise SaveFileError(f"path: expected a save file, got {path}: {error.strerror or error}") from error
-    except Exception as error:  # a damaged archive fails in many ways, all of them mean the same to the caller
-        raise SaveFileError(f"path: {path} is truncated, damaged or not a save file of ours ({error})") from error
+    except Exception as error:  # a damaged archive fails in many ways, which all mean the same to the caller
+        raise SaveFileError(
+            f"path: {path} is truncated, damaged or not a save file of sparsebandits ({error})"
+        ) from error

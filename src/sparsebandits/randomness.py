@@ -1,7 +1,7 @@
-"""Streams of random numbers that depend on what they are for, never on the order in which they are used.
+"""Streams of random numbers that depend on their purpose, never on the order in which they are used.
 
-A seed is an integer, a ``numpy.random.SeedSequence``, or ``None`` for fresh entropy. ``stream(seed, *key)`` is
-the generator at ``key`` below the seed: the same seed and key give the same numbers on any number of workers.
+A seed is an integer, a ``numpy.random.SeedSequence``, or ``None`` for fresh entropy. ``stream(seed, *key)`` is the
+generator at ``key`` below the seed: the same seed and key give the same numbers on any number of workers.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,24 @@ TUNING_STREAM = 0x74756E65
 
 
 def child(seed: Seed, *key: int) -> SeedSequence:
-    """Return the seed at ``key`` below ``seed``, without changing ``seed``."""
+    """Return the seed at ``key`` below ``seed``, without changing ``seed``.
+
+    Parameters
+    ----------
+    seed : int, SeedSequence or None
+        The seed; None for fresh entropy, which is different in every call.
+    *key : int
+        The path from the seed to its descendant.
+
+    Returns
+    -------
+    SeedSequence
+
+    Raises
+    ------
+    ArgumentError
+        If the seed is something else, or negative.
+    """
     if not isinstance(seed, SeedSequence):
         if seed is not None and not hasattr(seed, "__index__"):
             raise ArgumentTypeError("seed", "a whole number, a SeedSequence or None", shown(seed))
@@ -36,6 +53,19 @@ def child(seed: Seed, *key: int) -> SeedSequence:
 def stream(seed: Seed, *key: int) -> Generator:
     """Return the generator at ``key`` below ``seed``.
 
+    Parameters
+    ----------
+    seed : int, SeedSequence or None
+        The seed; None for fresh entropy, which is different in every call.
+    *key : int
+        The path from the seed to its descendant.
+
+    Returns
+    -------
+    Generator
+
+    Examples
+    --------
     >>> stream(7, 2).integers(100) == stream(child(7, 2)).integers(100)
     np.True_
     """
@@ -43,22 +73,47 @@ def stream(seed: Seed, *key: int) -> Generator:
 
 
 def generator_state(generator: Generator) -> dict[str, Any]:
-    """Return the generator's state as plain integers and strings."""
+    """Return the state of a generator as plain integers and strings.
+
+    Parameters
+    ----------
+    generator : Generator
+        It is not changed.
+
+    Returns
+    -------
+    dict
+    """
     return dict(generator.bit_generator.state)
 
 
 def restore_generator(generator: Generator, state: Mapping[str, Any]) -> None:
-    """Set the state that :func:`generator_state` returned."""
+    """Set the state of a generator.
+
+    Parameters
+    ----------
+    generator : Generator
+        It is changed in place.
+    state : mapping
+        What :func:`generator_state` returned.
+    """
     generator.bit_generator.state = dict(state)
 
 
 class IndexedNormals:
     """Standard normals addressed by ``(round, action)``.
 
-    Two policies that play the same action in the same round of a trial receive the same number, whatever else
-    they have done: common random numbers. Nothing is stored. Philox is a counter-based generator (Salmon et al.
-    2011), so the number is computed from its address.
+    Two policies that play the same action in the same round of a trial receive the same number, whatever else they have
+    done: common random numbers. Nothing is stored. Philox is a counter-based generator (Salmon et al. 2011), so the
+    number is computed from its address.
 
+    Parameters
+    ----------
+    seed : int, SeedSequence or None
+        The seed; None for fresh entropy.
+
+    Examples
+    --------
     >>> noise = IndexedNormals(0)
     >>> noise(3, 5) == noise(3, 5), noise(3, 5) == noise(5, 3)
     (True, False)
@@ -70,8 +125,18 @@ class IndexedNormals:
         self._state: Any = dict(self._bits.state)
 
     def __call__(self, round_number: int, action: int) -> float:
-        """Return the normal at this address."""
-        # The two low words of the 256-bit counter stay free for what one normal may consume.
+        """Return the normal at this address.
+
+        Parameters
+        ----------
+        round_number, action : int
+            The address.
+
+        Returns
+        -------
+        float
+        """
+        # The two low words of the 256-bit counter are left to the generator: one normal may consume several numbers.
         counter = np.array([0, 0, action, round_number], dtype=np.uint64)
         self._state["state"] = {"counter": counter, "key": self._state["state"]["key"]}
         self._bits.state = self._state

@@ -1,8 +1,8 @@
 """Sparse Bayesian linear regression as a scikit-learn estimator, on the posterior engines.
 
-Columns and target are centred and scaled by the first data that the estimator sees, so that one prior fits data of any
-unit: slab N(0, 1), inclusion Beta(1, d) and noise variance inverse gamma, all on that scale. ``coef_``, ``summary`` and
-predictions are in the units of the data.
+Columns and target are centred and scaled by the first data that the estimator sees, so that one prior fits data in any
+units: slab N(0, 1), inclusion Beta(1, d) and an inverse gamma noise variance, all on that scale. ``coef_``, ``summary``
+and predictions are in the units of the data.
 """
 
 from typing import Any, Self
@@ -25,31 +25,47 @@ PROBABILITIES = ("P(included)", "P(positive)")
 class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Linear regression in which few features matter.
 
-    Which ones, ``inclusion_`` says: a feature with more than 0.5 matters more likely than not, and those features are
-    the median probability model of Barbieri and Berger (2004). Features that are nearly copies of each other share the
-    probability between them. How many features matter and how large the noise is are learnt, unless you give them.
+    ``inclusion_`` says which ones do: a feature with a probability above 0.5 is more likely to matter than not, and the
+    features above 0.5 are the median probability model of Barbieri and Berger (2004). Features that are nearly copies
+    of each other share the probability among them. The number of features that matter and the noise variance are
+    estimated, unless they are given.
 
     Parameters
     ----------
-    inclusion : prior probability that a feature matters, or a ``BetaInclusion``; by default Beta(1, d): about one of
-        the d features is expected to matter, and the data may say otherwise
-    slab_variance : prior variance of the coefficients that matter, on the standardised scale
-    spike : distribution of the others: ``PointMass()``, ``LaplaceSpike(scale)`` or ``GaussianSpike(variance)``
-    noise_variance : on the standardised scale, or an ``InverseGammaNoise``; by default learnt, under
-        ``InverseGammaNoise(1, 0.05)``, which after n rows keeps it above about 0.1 / n of the target's variance
-    engine : "particles" learns row by row and serves ``partial_fit``, "gibbs" runs chains
-    n_draws : posterior draws
-    random_state : the seed, as in scikit-learn: an integer for the same numbers on every run, or None
+    inclusion : float, array of shape (d,) or BetaInclusion, optional
+        Prior probability that a feature matters. By default Beta(1, d): about one of the d features is expected to
+        matter, and the data may say otherwise.
+    slab_variance : float, default=1.0
+        Prior variance of the coefficients that matter, on the standardised scale.
+    spike : PointMass, LaplaceSpike or GaussianSpike, optional
+        Prior distribution of the other coefficients. By default ``PointMass()``: they are exactly zero.
+    noise_variance : float or InverseGammaNoise, optional
+        Noise variance on the standardised scale. By default it is estimated under ``InverseGammaNoise(1, 0.05)``,
+        which after n rows keeps it above about 0.1 / n of the variance of the target.
+    engine : {"particles", "gibbs"}, default="particles"
+        "particles" learns row by row and suits ``partial_fit``; "gibbs" runs chains.
+    n_draws : int, default=2000
+        Number of posterior draws.
+    random_state : int, RandomState or None, default=None
+        The seed, as in scikit-learn: an integer gives the same numbers on every run.
 
     Attributes
     ----------
-    coef_ : posterior means, in the units of the data, shape ``(d,)``
+    coef_ : array of shape (d,)
+        Posterior means of the coefficients, in the units of the data.
     intercept_ : float
-    inclusion_ : posterior probability that each feature matters, shape ``(d,)``
-    posterior_ : the engine, on the standardised scale; constant columns are there as the prior has them
+        Posterior mean of the intercept, in the units of the data.
+    inclusion_ : array of shape (d,)
+        Posterior probability that each feature matters.
+    posterior_ : Particles or Gibbs
+        The engine, on the standardised scale. Constant columns are distributed there as in the prior.
 
-    A column that has been constant so far says nothing: its coefficient and its inclusion are 0.
+    Notes
+    -----
+    A column that has been constant so far carries no information: its coefficient and its inclusion are 0.
 
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 10))
     >>> y = 3 * X[:, 0] + 2 * X[:, 1] + rng.standard_normal(200)
@@ -79,13 +95,41 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
-        """Learn from ``X`` of shape ``(n, d)`` and ``y`` of shape ``(n,)``, forgetting all before."""
+        """Learn from data; what was learned before is forgotten.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+            The features, one row per observation.
+        y : array of shape (n,)
+            The target.
+
+        Returns
+        -------
+        SpikeSlabRegressor
+            The estimator itself.
+        """
         features, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         self._start(features, target)
         return self._learn(features, target)
 
     def partial_fit(self, X: Any, y: Any) -> Self:  # noqa: N803
-        """Learn from further data. Centre and scale stay those of the first, so let that be some dozens of rows."""
+        """Learn from further data.
+
+        Centre and scale stay those of the first data, which should therefore be some dozens of rows.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+            The features, one row per observation.
+        y : array of shape (n,)
+            The target.
+
+        Returns
+        -------
+        SpikeSlabRegressor
+            The estimator itself.
+        """
         first = not hasattr(self, "posterior_")
         features, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=first)
         if first:
@@ -93,7 +137,22 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._learn(features, target)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:  # noqa: N803
-        """Return the mean of a new target for each row, and its standard deviation (noise included) if wanted."""
+        """Predict the target of new rows.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, d)
+            The features, one row per observation.
+        return_std : bool, default=False
+            Whether to return the standard deviation as well.
+
+        Returns
+        -------
+        mean : array of shape (n,)
+            Posterior mean of the target of each row.
+        std : array of shape (n,)
+            Its standard deviation, noise included; only if ``return_std`` is true.
+        """
         check_is_fitted(self)
         features = validate_data(self, X, dtype=np.float64, reset=False)
         mean = features @ self.coef_ + self.intercept_
@@ -105,10 +164,13 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return mean, self._target_scale * np.sqrt(variance + self.posterior_.noise_variance)
 
     def summary(self) -> Summary:
-        """Return a row a feature, in the units of the data, those first that are most likely to matter.
+        """Summarise the coefficients, the features that are most likely to matter first.
 
-        The columns are those of the engines: mean and standard deviation of the coefficient, its 95% interval,
-        P(included) and P(positive). Print the table, or take ``.to_pandas()``.
+        Returns
+        -------
+        Summary
+            One row per feature, in the units of the data: mean and standard deviation of the coefficient, its 95%
+            interval, P(included) and P(positive). Print it, or call ``to_pandas()``.
         """
         check_is_fitted(self)
         found = self.posterior_.summary(list(getattr(self, "feature_names_in_", ())) or None)
@@ -122,11 +184,17 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return Summary(found.of, names, {name: values[order] for name, values in columns.items()})
 
     def health(self) -> str:
-        """Say how far the numbers can be trusted, as the engine sees it."""
+        """Return the engine's diagnosis of how far its numbers can be trusted.
+
+        Returns
+        -------
+        str
+        """
         check_is_fitted(self)
         return str(self.posterior_.health())
 
     def _start(self, features: FloatArray, target: FloatArray) -> None:
+        """Make the posterior, and set centre and scale."""
         check_choice("engine", self.engine, tuple(ENGINES))
         d = features.shape[1]
         prior = SpikeSlab(
@@ -136,9 +204,8 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         noise = InverseGammaNoise(1.0, 0.05) if self.noise_variance is None else self.noise_variance
         seed = int(check_random_state(self.random_state).randint(2**31))
-        posterior = ENGINES[self.engine](
-            prior, d, noise, n_draws=self.n_draws, seed=seed
-        )  # refuses before anything changes
+        # Made first: it rejects wrong arguments before anything changes.
+        posterior = ENGINES[self.engine](prior, d, noise, n_draws=self.n_draws, seed=seed)
         self._varies = _differs(features, features[0])
         self._centre = np.where(self._varies, features.mean(axis=0), features[0])
         deviation = features.std(axis=0)
@@ -148,6 +215,7 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.posterior_ = posterior
 
     def _learn(self, features: FloatArray, target: FloatArray) -> Self:
+        """Update the posterior and what is computed from it."""
         self.posterior_.update(
             (features - self._centre) / self._scale, (target - self._target_centre) / self._target_scale
         )
@@ -159,5 +227,5 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _differs(values: FloatArray, constant: Any) -> Any:
-    """Return which columns differ from a constant, by more than the rounding of it."""
+    """Return which columns differ from a constant by more than its rounding error."""
     return (np.abs(values - constant) > 8 * np.finfo(np.float64).eps * np.abs(constant)).any(axis=0)

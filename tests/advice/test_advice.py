@@ -339,10 +339,10 @@ def test_the_log(tmp_path: Path) -> None:
             {"actions": pl.DataFrame({"a": ["1", "2"], "b": [1, 3]})},
             "got the text '1' in row 0, column 'a'; convert them to numbers, or say that the column holds names",
         ),
-        ({"actions": pl.DataFrame({"a": [{"x": 1}, {"x": 2}]})}, "expected one number or text in a cell, got several"),
+        ({"actions": pl.DataFrame({"a": [{"x": 1}, {"x": 2}]})}, "expected one number or text per cell, got several"),
         (
             {"actions": pl.DataFrame({"a": [1, 2]}, schema={"a": pl.Int128})},
-            "actions: expected numbers or text in every column, got others in 'a'",
+            "actions: expected numbers or text in every column, got something else in 'a'",
         ),
         ({"actions": pd.DataFrame({"a": [10**5000, 2]})}, "magnitude at most 1e+12, got inf in row 0, column 'a'"),
         ({"actions": table().set_axis(["x"] * 12)}, "expected each action once, got 'x' in row 1 and in row 0"),

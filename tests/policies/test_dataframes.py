@@ -65,7 +65,9 @@ def test_a_series_is_no_table_and_a_chunked_array_is_refused() -> None:
     assert posterior.feature_names is None
     with pytest.raises(TypeError, match="x: expected a table, got ChunkedArray"):
         posterior.update(pa.chunked_array([[1.0, 2.0, 3.0]]), 1.0)
-    with pytest.raises(ValueError, match="actions: expected columns with names of their own, got more than one"):
+    with pytest.raises(
+        ValueError, match=r"actions: expected a different name for every column, got \['a'\] more than once"
+    ):
         ActionSet.of(pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]))
 
 
@@ -75,6 +77,6 @@ def test_pandas_and_polars_do_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -
     for make in (pd.DataFrame, pl.DataFrame):
         np.testing.assert_array_equal(ActionSet.of(make(COLUMNS)).features, NUMBERS)
     with pytest.raises(
-        TypeError, match=r"actions: expected pyarrow beside it \(pip install 'sparsebandits\[results\]'\)"
+        TypeError, match=r"actions: expected pyarrow to be installed \(pip install 'sparsebandits\[results\]'\)"
     ):
         ActionSet.of(table)

@@ -66,9 +66,9 @@ def test_columns_of_a_table_are_matched_by_name(name: str) -> None:
     other.update(frame[20:][list("fedcba")], y[20:])
     np.testing.assert_array_equal(one.mean(), other.mean())
     assert [row["feature"] for row in other.summary().to_dicts()] == list("abcdef")
-    with pytest.raises(ValueError, match=r"x: expected the columns .* without .'a'. and with .'z'. besides"):
+    with pytest.raises(ValueError, match=r"x: expected the columns .* without .'a'. and with .'z'. in addition"):
         other.update(frame.rename(columns={"a": "z"}), y)
-    with pytest.raises(TypeError, match="x: expected numbers in every column, got others in 'b'"):
+    with pytest.raises(TypeError, match="x: expected numbers in every column, got something else in 'b'"):
         other.update(frame.assign(b="?"), y)
     assert "observations" in repr(other)
     assert "40 observations" in repr(other)
