@@ -60,9 +60,11 @@ def test_outcomes_are_against_the_rounds_own_rows() -> None:
 
 def test_what_it_says_of_itself_and_of_a_cube() -> None:
     instance = sb.environments.ChangingActions(FIXED).sample(0)
-    text = "Instance(30 actions of 4 features of which 2 matter, noise variance 2), other actions in each round)"
+    text = "Instance(30 actions of 4 features of which 2 matter, noise variance 2), new actions in each round)"
     assert repr(instance) == f"ChangingInstance({text}"
-    with pytest.raises(TypeError, match="environment: expected one whose instances have rows of actions, got CubeInst"):
+    with pytest.raises(
+        TypeError, match=r"environment: expected an environment whose .* rows of actions, got one that samples CubeInst"
+    ):
         sb.environments.ChangingActions(sb.environments.Hypercube(5, 2)).sample(0)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"instance: expected an Instance, got .*; its sample\(seed\) would do"):
         sb.simulate(sb.LinTS, sb.environments.ChangingActions(FIXED), 5)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Our instances as Gymnasium knows them."""
+"""Instances as a Gymnasium environment."""
 
 import subprocess
 import sys

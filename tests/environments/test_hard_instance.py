@@ -68,7 +68,7 @@ def test_the_whole_hypercube_is_exploratory() -> None:
 def test_sets_that_cannot_be_made() -> None:
     with pytest.raises(ValueError, match=r"n_informative: expected enough actions .* got 5; the best certified .* 0,"):
         sb.environments.HardInstance(10, 2, n_informative=5)
-    with pytest.raises(ValueError, match="n_informative: expected none for the whole hypercube, got 5"):
+    with pytest.raises(ValueError, match="n_informative: expected None for the whole hypercube, got 5"):
         sb.environments.HardInstance(10, 2, n_informative=5, informative_set="hypercube")
     with pytest.raises(ValueError, match=r"dimension: expected at most .* corners"):
         sb.environments.HardInstance(30, 2, informative_set="hypercube")

@@ -20,7 +20,7 @@ def test_outcomes_against_all_corners() -> None:
     assert instance.outcome(0, -1, np.sign(instance.theta)).regret == 0.0, "exactly, so that it does not add up"
     inside = np.array([0.5, 0.0, -0.1, 1.0, -1.0])
     assert instance.outcome(0, 4, inside).regret == pytest.approx(means.max() - inside @ instance.theta)
-    with pytest.raises(ValueError, match=r"features: expected numbers from -1 to 1, got 1\.5 in size"):
+    with pytest.raises(ValueError, match=r"features: expected numbers from -1 to 1, got 1\.5 in magnitude"):
         instance.outcome(0, -1, 1.5 * inside)
     with pytest.raises(ValueError, match=r"features: expected shape \(5,\), got \(3,\)"):
         instance.outcome(0, -1, np.ones(3))

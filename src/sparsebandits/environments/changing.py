@@ -1,4 +1,4 @@
-"""A fresh action set each round: the contextual bandit that changes under one θ*.
+"""A new action set in each round, under one θ*: the contextual linear bandit.
 
 The set of a round is a function of (seed, round) alone, so all policies of a trial are offered the same sets.
 """
@@ -13,23 +13,47 @@ from sparsebandits.randomness import Seed, child
 
 
 class FixedActions(Protocol):
-    """A distribution over instances whose actions stay."""
+    """A distribution over instances whose actions do not change."""
 
     def sample(self, seed: Seed) -> Instance:
-        """Return the instance that belongs to ``seed``."""
+        """Return the instance that belongs to a seed.
+
+        Parameters
+        ----------
+        seed : int, SeedSequence or None
+            The seed; None for fresh entropy.
+
+        Returns
+        -------
+        Instance
+        """
 
 
 class ChangingInstance:
-    """θ* and the noise stay, the actions do not: ``draw(t)`` is an instance with those of round t.
+    """An instance with new actions in each round; θ* and the noise variance do not change.
 
-    Policies are made with the actions of round 0, and are offered those of each round as it comes.
+    Policies are made with the actions of round 0, and are offered those of each round when it comes.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(t)`` returns an :class:`Instance` with the actions of round t.
+
+    Attributes
+    ----------
+    actions : array of shape (K, d)
+        The actions of round 0.
+    theta : array of shape (d,)
+        The true coefficients θ*.
+    noise_variance : float
+        The variance of a reward around its mean.
     """
 
     def __init__(self, draw: Callable[[int], Instance]) -> None:
         first = draw(0)
         if not isinstance(first, Instance):
             raise ArgumentTypeError(
-                "environment", "one whose instances have rows of actions", f"{shown(first)} from it"
+                "environment", "an environment whose instances have rows of actions", f"one that samples {shown(first)}"
             )
         self._draw = draw
         self._round, self._now = 0, first
@@ -38,31 +62,77 @@ class ChangingInstance:
         self.noise_variance = self._now.noise_variance
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._draw(0)!r}, other actions in each round)"
+        return f"{type(self).__name__}({self._draw(0)!r}, new actions in each round)"
 
     def at(self, round_number: int) -> Instance:
-        """Return the instance whose actions are those of one round. The latest is kept."""
+        """Return the instance whose actions are those of one round. The latest one is kept.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+
+        Returns
+        -------
+        Instance
+        """
         if round_number != self._round:
             drawn = self._draw(round_number)
             self._round, self._now = round_number, Instance(drawn.actions, self.theta, self.noise_variance)
         return self._now
 
     def offered(self, round_number: int) -> FloatArray:
-        """Return the actions of this round."""
+        """Return the actions of one round.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+
+        Returns
+        -------
+        array of shape (K, d)
+        """
         return self.at(round_number).actions
 
     def outcome(self, round_number: int, action: int, features: FloatArray) -> Outcome:
-        """Return what the row ``action`` is worth against the other rows of this round."""
+        """Return what a decision was worth against the other actions of its round.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+        action : int
+            The row that was chosen; -1 if actions have no rows.
+        features : array of shape (d,)
+            The action itself.
+
+        Returns
+        -------
+        Outcome
+
+        Raises
+        ------
+        ArgumentValueError
+            If the decision has no row.
+        """
         return self.at(round_number).outcome(round_number, check_row(action), features)
 
 
 @dataclass(frozen=True)
 class ChangingActions:
-    """The instances of ``environment``, except that each round has actions of its own, drawn like the first ones.
+    """The instances of another environment, with new actions in each round, drawn like the first ones.
 
-    It asks that actions and θ* are drawn independently of each other, as those of ``GaussianActions`` are. θ* and the
-    actions of round 0 are those of ``environment.sample(seed)``.
+    Actions and θ* have to be drawn independently of each other, as they are in ``GaussianActions``. θ* and the actions
+    of round 0 are those of ``environment.sample(seed)``.
 
+    Parameters
+    ----------
+    environment : object with ``sample(seed)``
+        The environment; its instances have rows of actions.
+
+    Examples
+    --------
     >>> from sparsebandits.environments import GaussianActions
     >>> instance = ChangingActions(GaussianActions(dimension=40, sparsity=4)).sample(seed=0)
     >>> instance.offered(7).shape, bool((instance.offered(7) == instance.offered(8)).any())
@@ -73,9 +143,19 @@ class ChangingActions:
 
     def __post_init__(self) -> None:
         if not hasattr(self.environment, "sample"):
-            raise ArgumentTypeError("environment", "one with sample(seed)", shown(self.environment))
+            raise ArgumentTypeError("environment", "an environment with sample(seed)", shown(self.environment))
 
     def sample(self, seed: Seed) -> ChangingInstance:
-        """Return the instance that belongs to ``seed``."""
+        """Return the instance that belongs to a seed.
+
+        Parameters
+        ----------
+        seed : int, SeedSequence or None
+            The seed; None for fresh entropy.
+
+        Returns
+        -------
+        ChangingInstance
+        """
         root = child(seed)  # fresh entropy is drawn once
         return ChangingInstance(lambda t: self.environment.sample(child(root, t) if t else root))

@@ -1,7 +1,7 @@
 """Correlated Gaussian actions and a sparse θ*: the setting of Figure 3 of Hao, Lattimore and Deng (2021).
 
-Each action is N(0, Σ) with Σ_ij = ρ^|i−j|. θ* has a uniformly random support of size s with normal values, scaled
-to norm 1 ("randomly generated from a multivariate normal distribution, truncated to be sparse and normalized").
+Each action is N(0, Σ) with Σ_ij = ρ^|i−j|. θ* has a uniformly random support of size s with normal values, scaled to
+norm 1 ("randomly generated from a multivariate normal distribution, truncated to be sparse and normalized").
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,21 @@ from sparsebandits.randomness import Seed, stream
 class GaussianActions:
     """Instances with Gaussian actions.
 
+    Parameters
+    ----------
+    dimension : int
+        Number of features d.
+    sparsity : int
+        Number of features that matter s, from 1 to d.
+    n_actions : int, default=200
+        Number of actions K.
+    correlation : float, default=0.6
+        Correlation ρ of neighbouring features, from -1 to 1.
+    noise_variance : float, default=2.0
+        Variance of a reward around its mean.
+
+    Examples
+    --------
     >>> instance = GaussianActions(dimension=40, sparsity=4).sample(seed=0)
     >>> instance.actions.shape, int(np.count_nonzero(instance.theta))
     ((200, 40), 4)
@@ -37,7 +52,17 @@ class GaussianActions:
         check_positive("noise_variance", self.noise_variance)
 
     def sample(self, seed: Seed) -> Instance:
-        """Return the instance that belongs to ``seed``."""
+        """Return the instance that belongs to a seed.
+
+        Parameters
+        ----------
+        seed : int, SeedSequence or None
+            The seed; None for fresh entropy.
+
+        Returns
+        -------
+        Instance
+        """
         rng = stream(seed)
         # A stationary first-order autoregression along the coordinates has covariance ρ^|i−j|.
         actions = rng.standard_normal((self.n_actions, self.dimension))

@@ -1,11 +1,11 @@
-"""Our instances as a Gymnasium environment, so that others' agents can play them.
+"""Instances as a Gymnasium environment, so that the agents of other libraries can play them.
 
-An observation is the features of the actions that may be played now, ``(K, d)``; an action is one of its rows; the
-reward is its mean reward ⟨a, θ*⟩ plus Gaussian noise. An episode is truncated at the horizon, and never terminates
-before. What an agent may not use stands in ``info``, for whoever judges it: the mean reward of what was played, its
-regret, and the best action.
+An observation is the features of the actions that may be played now, ``(K, d)``; an action is the index of one of its
+rows; the reward is the mean reward ⟨a, θ*⟩ plus Gaussian noise. An episode is truncated at the horizon and never
+terminates before. ``info`` holds what an agent may not use, for its evaluation: the mean reward of the action that was
+played, its regret, and the best action.
 
-Gymnasium (Towers et al. 2024, arXiv:2407.17032) is an extra: ``pip install 'sparsebandits[gym]'``. Importing this
+Gymnasium (Towers et al. 2024, arXiv:2407.17032) is optional: ``pip install 'sparsebandits[gym]'``. Importing this
 module registers ``sparsebandits/Bandit-v0``; so does ``gymnasium.make("sparsebandits.environments.gym:...")``.
 """
 
@@ -22,7 +22,7 @@ try:
     from gymnasium import spaces
 except ImportError as error:
     raise ImportError(
-        "sparsebandits.environments.gym needs Gymnasium, which is not there: pip install 'sparsebandits[gym]'"
+        "sparsebandits.environments.gym needs Gymnasium, which is not installed: pip install 'sparsebandits[gym]'"
     ) from error
 
 ID = "sparsebandits/Bandit-v0"
@@ -30,27 +30,44 @@ ID = "sparsebandits/Bandit-v0"
 
 @runtime_checkable
 class Rows(Protocol):
-    """An instance whose actions are rows, which stay or change from round to round."""
+    """An instance whose actions are rows, the same in every round or not."""
 
     def at(self, round_number: int) -> Instance:
-        """Return the instance whose actions are those of one round."""
+        """Return the instance whose actions are those of one round.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+
+        Returns
+        -------
+        Instance
+        """
 
 
 class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
-    """A bandit problem as others' agents know problems.
+    """A bandit problem as a Gymnasium environment.
 
     Parameters
     ----------
-    problem : an instance, the same in every episode, or an environment, from which each episode draws a fresh one
-    horizon : rounds of an episode
-
-    ``reset(seed=s)`` gives the world that ``simulate(..., seed=s)`` plays: the same noise, and for an environment the
-    instance ``environment.sample(child(s, 0))``. Later episodes, ``reset()``, follow from that seed.
+    problem : instance or environment
+        An instance is the same in every episode; from an environment, each episode draws a new instance.
+    horizon : int
+        Number of rounds in an episode.
 
     Attributes
     ----------
-    instance : of this episode, with its answer
+    instance : Instance or ChangingInstance
+        The instance of this episode, with its solution.
 
+    Notes
+    -----
+    ``reset(seed=s)`` gives the world that ``simulate(..., seed=s)`` plays: the same noise, and for an environment the
+    instance ``environment.sample(child(s, 0))``. Later episodes, ``reset()``, follow from that seed.
+
+    Examples
+    --------
     >>> from sparsebandits.environments import GaussianActions
     >>> env = BanditEnv(GaussianActions(dimension=5, sparsity=2, n_actions=10), horizon=100)
     >>> actions, info = env.reset(seed=0)
@@ -78,7 +95,22 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[FloatArray, dict[str, Any]]:
-        """Begin an episode; return the actions of its first round, and the variance of a reward around its mean."""
+        """Begin an episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+            The seed of this episode and of those that follow it.
+        options : dict, optional
+            Not used.
+
+        Returns
+        -------
+        observation : array of shape (K, d)
+            The actions of the first round.
+        info : dict
+            ``noise_variance``, the variance of a reward around its mean.
+        """
         super().reset(seed=seed)
         root = int(self.np_random.integers(2**63)) if seed is None else seed
         if hasattr(self._problem, "sample"):
@@ -88,10 +120,36 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
         return self._observation(), {"noise_variance": self.instance.at(0).noise_variance}
 
     def step(self, action: np.int64 | int) -> tuple[FloatArray, float, bool, bool, dict[str, Any]]:
-        """Play a row of the last observation."""
+        """Play one action.
+
+        Parameters
+        ----------
+        action : int
+            A row of the last observation.
+
+        Returns
+        -------
+        observation : array of shape (K, d)
+            The actions of the next round.
+        reward : float
+            The reward of the action.
+        terminated : bool
+            Always false.
+        truncated : bool
+            Whether the episode has reached its horizon.
+        info : dict
+            ``mean_reward`` and ``regret`` of the action, and ``best_action``.
+
+        Raises
+        ------
+        RuntimeError
+            If no episode is under way.
+        ArgumentError
+            If ``action`` is not a row of the observation; no round passes.
+        """
         if self._round is None or self._round >= self.horizon:
             state = "none has begun" if self._round is None else f"this one ended after {self.horizon} rounds"
-            raise RuntimeError(f"step: expected an episode to be under way, but {state}; call reset() first")
+            raise RuntimeError(f"step: expected an episode under way, but {state}; call reset() first")
         row = check_count("action", action, least=0)
         if row >= self._shape[0]:
             raise ArgumentValueError("action", f"a row from 0 to {self._shape[0] - 1}", f"{row}")
@@ -103,14 +161,16 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
         return self._observation(), reward, False, self._round == self.horizon, info
 
     def _observation(self) -> FloatArray:
+        """Return the actions of this round."""
         assert self._round is not None
         actions = self.instance.at(self._round).actions
         if actions.shape != self._shape:
             raise ArgumentValueError("problem", f"actions of shape {self._shape} in every round", f"{actions.shape}")
-        return actions.copy()  # the agent's own
+        return actions.copy()  # the agent may write into it
 
 
 def _check_rows(instance: object) -> Rows:
+    """Require an instance whose actions are rows."""
     if not isinstance(instance, Rows) or not callable(instance.at):
         raise ArgumentTypeError("problem", "an instance or an environment whose actions are rows", shown(instance))
     return instance

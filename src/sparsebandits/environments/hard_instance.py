@@ -2,15 +2,15 @@
 
 The actions are the union of two sets, and s of the d coordinates of θ* are not zero:
 
-    informative    x ∈ {−1, 1}^(d−1) × {1}: every coordinate is seen at once, at a regret of about 1 a round;
+    informative    x ∈ {−1, 1}^(d−1) × {1}: every coordinate is seen at once, at a regret of about 1 per round;
     uninformative  x ∈ {−1, 0, 1}^(d−1) × {0} with ‖x‖₁ = s − 1: one of them is the best;
     θ*             ε on s − 1 of the first d − 1 coordinates, −1 on the last.
 
-The informative set is all corners (Hao, Lattimore and Wang 2020), or O(s log(ed/s)) of them, drawn at random and drawn
-again until the restricted eigenvalue φ²(Σ̂, s, 3) of their mean Σ̂ of xx' is at least 1/4. Three readings differ from
-the print. The last coordinate of informative actions is +1, as in the paper's appendix: with the −1 of its Section 4
-they would be good. Σ̂ is a mean, not a sum. And the ε stand at random places, not at the first s − 1, or a policy that
-breaks ties by row number would be lucky or not by the order of the rows.
+The informative set is all corners (Hao, Lattimore and Wang 2020), or O(s log(ed/s)) of them, drawn at random until the
+restricted eigenvalue φ²(Σ̂, s, 3) of Σ̂, the mean of xx', is at least 1/4. Three details differ from the printed text.
+The last coordinate of informative actions is +1, as in the paper's appendix: with the −1 of its Section 4 they would be
+good actions. Σ̂ is a mean, not a sum. And the ε are at random coordinates, not at the first s − 1; otherwise a policy
+that breaks ties by row number would be lucky or unlucky by the order of the rows.
 """
 
 from dataclasses import dataclass, field
@@ -28,13 +28,13 @@ from sparsebandits.theory.eigenvalue import Bounds, relaxed_bounds, restricted_e
 
 CONE = 3.0
 LEAST_EIGENVALUE = 0.25
-"""What the paper asks of φ²(Σ̂, s, 3)."""
+"""The lower bound on φ²(Σ̂, s, 3) that the paper requires."""
 
 SIZES = (6.0, 9.0, 13.5, 20.0)
-"""Informative actions for each s log(ed/s), tried one after another unless their number is given."""
+"""Numbers of informative actions, as multiples of s log(ed/s), tried in this order unless the number is given."""
 
 DRAWS = 20
-"""Sets that are drawn of each size."""
+"""Sets that are drawn at most of each size."""
 
 MOST_ACTIONS = 200_000
 SETS = ("subset", "hypercube")
@@ -42,25 +42,42 @@ SETS = ("subset", "hypercube")
 
 @dataclass(frozen=True)
 class HardInstance:
-    """Instances of one action set, with θ* drawn anew.
+    """Instances that share one action set, each with a θ* of its own.
 
     Parameters
     ----------
-    dimension : d, at least 2
-    sparsity : s, non-zero coordinates of θ*, the last one among them; at least 2
-    epsilon : ε, the size of the others
-    informative_set : "subset", or "hypercube" for all 2^(d−1) corners
-    n_informative : size of the subset, at most 2^(d−1); by default 6 s log(ed/s), rounded up, or with 9, 13.5 or 20
-        in place of 6 where the restricted eigenvalue asks for more
-    noise_variance : of rewards
-    set_seed : of the subset, which is the same for all instances
+    dimension : int
+        Number of features d, at least 2.
+    sparsity : int
+        Number of non-zero coordinates of θ* s, including the last one; from 2 to d.
+    epsilon : float, default=0.3
+        The value ε of the other non-zero coordinates.
+    informative_set : {"subset", "hypercube"}, default="subset"
+        Whether the informative actions are some of the 2^(d−1) corners or all of them.
+    n_informative : int, optional
+        Size of the subset, at most 2^(d−1). By default 6 s log(ed/s), rounded up, or with 9, 13.5 or 20 in place of 6
+        if the restricted eigenvalue needs more.
+    noise_variance : float, default=2.0
+        Variance of a reward around its mean.
+    set_seed : int, default=0
+        Seed of the subset, which is the same for all instances.
 
     Attributes
     ----------
-    actions : ``(K, d)``, informative ones first
-    informative : ``(K,)``, true for those
-    restricted_eigenvalue : bounds of φ²(Σ̂, s, 3) of the informative set
+    actions : array of shape (K, d)
+        All actions, informative ones first.
+    informative : bool array of shape (K,)
+        Which actions are informative.
+    restricted_eigenvalue : Bounds
+        Certified bounds on φ²(Σ̂, s, 3) of the informative set.
 
+    Raises
+    ------
+    ArgumentValueError
+        If there would be too many actions, or no subset was found with a restricted eigenvalue of at least 1/4.
+
+    Examples
+    --------
     >>> environment = HardInstance(dimension=10, sparsity=2, epsilon=0.3)
     >>> int(environment.informative.sum()), len(environment.actions), environment.restricted_eigenvalue.lower >= 0.25
     (32, 50, True)
@@ -96,15 +113,26 @@ class HardInstance:
         object.__setattr__(self, "restricted_eigenvalue", bounds)
 
     def sample(self, seed: Seed) -> Instance:
-        """Return the instance that belongs to ``seed``."""
+        """Return the instance that belongs to a seed.
+
+        Parameters
+        ----------
+        seed : int, SeedSequence or None
+            The seed; None for fresh entropy.
+
+        Returns
+        -------
+        Instance
+        """
         theta = np.zeros(self.dimension)
         theta[stream(seed).choice(self.dimension - 1, size=self.sparsity - 1, replace=False)] = self.epsilon
         theta[-1] = -1.0
         return Instance(self.actions, theta, self.noise_variance)
 
     def _hypercube(self) -> tuple[FloatArray, Bounds]:
+        """Return all corners."""
         if self.n_informative is not None:
-            raise ArgumentValueError("n_informative", "none for the whole hypercube", f"{self.n_informative}")
+            raise ArgumentValueError("n_informative", "None for the whole hypercube", f"{self.n_informative}")
         if 2 ** (self.dimension - 1) > MOST_ACTIONS:
             raise ArgumentValueError(
                 "dimension",
@@ -116,6 +144,7 @@ class HardInstance:
         return np.concatenate((corners, np.ones((len(corners), 1))), axis=1), Bounds(1.0, 1.0)
 
     def _subset(self) -> tuple[FloatArray, Bounds]:
+        """Return a random set of corners with a large enough restricted eigenvalue."""
         d, s = self.dimension, self.sparsity
         if self.n_informative is None:
             sizes = [ceil(constant * s * log(e * d / s)) for constant in SIZES]
@@ -132,7 +161,7 @@ class HardInstance:
         for size in np.repeat(sizes, DRAWS).tolist():
             actions = _corners(rng, size, d)
             moment = actions.T @ actions / size
-            if relaxed_bounds(moment, s, CONE).upper < LEAST_EIGENVALUE:  # which is seen long before it is certified
+            if relaxed_bounds(moment, s, CONE).upper < LEAST_EIGENVALUE:  # much faster than a certificate
                 continue
             bounds = restricted_eigenvalue(moment, s, CONE)
             if bounds.lower >= LEAST_EIGENVALUE:
@@ -145,6 +174,7 @@ class HardInstance:
         )
 
     def _uninformative(self) -> FloatArray:
+        """Return all (s − 1)-sparse sign vectors, with 0 as the last coordinate."""
         free, size = self.dimension - 1, self.sparsity - 1
         count = comb(free, size) * 2**size
         if count > MOST_ACTIONS:
@@ -172,7 +202,7 @@ def _corners(rng: Generator, size: int, dimension: int) -> FloatArray:
         actions[:, :-1] -= 2.0 * (numbers[:, np.newaxis] >> np.arange(dimension - 1) & 1)
         return actions
     again = np.arange(size)
-    while len(again):  # those that agree with an earlier one are drawn again
+    while len(again):  # duplicates are drawn again
         actions[again, :-1] = rng.choice((-1.0, 1.0), size=(len(again), dimension - 1))
         again = np.setdiff1d(np.arange(size), np.unique(actions, axis=0, return_index=True)[1])
     return actions

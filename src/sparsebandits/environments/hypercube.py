@@ -1,7 +1,7 @@
 """The cube [−1, 1]^d as the action set, and a sparse θ*: Lattimore, Crammer and Szepesvári (2015).
 
-Nobody enumerates its 2^d corners. The best action has the signs of θ*, and the best mean reward is ‖θ*‖₁, which is at
-most 1, so that |⟨a, θ*⟩| ≤ 1 for every action, as the source assumes. The support of θ* is uniformly random.
+Its 2^d corners are never enumerated. The best action has the signs of θ*, and the best mean reward is ‖θ*‖₁, which is
+at most 1, so that |⟨a, θ*⟩| ≤ 1 for every action, as the source assumes. The support of θ* is uniformly random.
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,21 @@ from sparsebandits.randomness import Seed, stream
 
 
 class CubeInstance:
-    """θ* ``(d,)`` and the variance of a reward around its mean; the actions are [−1, 1]^d.
+    """A linear bandit whose actions are all points of [−1, 1]^d.
 
-    ``actions``, what a policy is told of them, is d.
+    Parameters
+    ----------
+    theta : array of shape (d,)
+        The true coefficients θ*.
+    noise_variance : float
+        The variance of a reward around its mean.
+
+    Attributes
+    ----------
+    actions : int
+        The dimension d, which is how a policy is given the cube.
+    best : float
+        The best mean reward ‖θ*‖₁.
     """
 
     def __init__(self, theta: FloatArray, noise_variance: float) -> None:
@@ -31,14 +43,39 @@ class CubeInstance:
         return f"{type(self).__name__}(the cube of {self.actions} features of which {matter} matter, {noise})"
 
     def offered(self, round_number: int) -> None:
-        """Return nothing: the cube stays as it is."""
+        """Return None: the actions do not change.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+        """
 
     def outcome(self, round_number: int, action: int, features: FloatArray) -> Outcome:
-        """Return what the point ``features`` is worth. Its row is of no interest: a round has one noise for all."""
+        """Return what a decision was worth. All points share one noise per round.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+        action : int
+            Not used, since points have no rows.
+        features : array of shape (d,)
+            The point that was chosen.
+
+        Returns
+        -------
+        Outcome
+
+        Raises
+        ------
+        ArgumentValueError
+            If the point is not in the cube.
+        """
         point = check_vector("features", features, self.actions)
         if np.abs(point).max() > 1.0:
-            raise ArgumentValueError("features", "numbers from -1 to 1", f"{float(np.abs(point).max())!r} in size")
-        # Lost coordinate by coordinate, so that the best action's regret is exactly zero.
+            raise ArgumentValueError("features", "numbers from -1 to 1", f"{float(np.abs(point).max())!r} in magnitude")
+        # Summed over coordinates, so that the regret of the best action is exactly zero.
         regret = float((np.abs(self.theta) - point * self.theta).sum())
         return Outcome(float(point @ self.theta), regret, 0)
 
@@ -49,12 +86,18 @@ class Hypercube:
 
     Parameters
     ----------
-    dimension : d
-    sparsity : s, the number of coordinates of θ* that are not zero
-    noise_variance : variance of a reward around its mean
-    effect : size of each of them, at most 1/s, with random signs; by default their values are normal, scaled so that
-        ‖θ*‖₁ = 1
+    dimension : int
+        Dimension d of the cube.
+    sparsity : int
+        Number of coordinates of θ* that are not zero s, from 1 to d.
+    noise_variance : float, default=1.0
+        Variance of a reward around its mean.
+    effect : float, optional
+        Magnitude of each coordinate that is not zero, at most 1/s, with random signs. By default their values are
+        normal, scaled so that ‖θ*‖₁ = 1.
 
+    Examples
+    --------
     >>> instance = Hypercube(dimension=1000, sparsity=4, effect=0.25).sample(seed=0)
     >>> instance.actions, instance.best
     (1000, 1.0)
@@ -74,7 +117,17 @@ class Hypercube:
             raise ArgumentValueError("effect", f"at most 1/sparsity ({1 / self.sparsity:g})", repr(self.effect))
 
     def sample(self, seed: Seed) -> CubeInstance:
-        """Return the instance that belongs to ``seed``."""
+        """Return the instance that belongs to a seed.
+
+        Parameters
+        ----------
+        seed : int, SeedSequence or None
+            The seed; None for fresh entropy.
+
+        Returns
+        -------
+        CubeInstance
+        """
         rng = stream(seed)
         support = rng.choice(self.dimension, size=self.sparsity, replace=False)
         values = rng.standard_normal(self.sparsity)

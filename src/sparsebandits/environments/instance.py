@@ -1,8 +1,8 @@
-"""One bandit problem with its answer: the actions, the true θ* and the noise. A policy never sees it.
+"""One bandit problem with its solution: the actions, the true θ* and the noise. A policy never sees it.
 
 ``simulate`` knows a problem as a :class:`World`, which says what may be played in a round and what a decision was
-worth. It asks nothing more, so actions may be rows that stay (:class:`Instance`), rows that change from round to round
-(``changing.py``) or points that nobody enumerates (``hypercube.py``).
+worth. Nothing more is needed, so actions may be fixed rows (:class:`Instance`), rows that change from round to round
+(``changing.py``) or points that are never enumerated (``hypercube.py``).
 """
 
 import math
@@ -17,38 +17,102 @@ from sparsebandits.randomness import IndexedNormals, Seed
 
 
 class Outcome(NamedTuple):
-    """What a decision was worth."""
+    """What a decision was worth.
 
-    mean: float  # of its reward
-    regret: float  # the best mean reward of the round minus this one
-    noise_index: int  # which noise of the round the reward gets: two decisions with the same index get the same
+    Parameters
+    ----------
+    mean : float
+        The mean of its reward.
+    regret : float
+        The best mean reward of the round minus this one.
+    noise_index : int
+        Which noise of the round is added: two decisions with the same index get the same noise.
+    """
+
+    mean: float
+    regret: float
+    noise_index: int
 
     def reward(self, round_number: int, noise_variance: float, noise: IndexedNormals) -> float:
-        """Return the reward of the decision: its mean plus the noise of this round. All rewards are made here."""
+        """Return the reward of the decision: its mean plus noise. All simulated rewards are made here.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+        noise_variance : float
+            The variance of a reward around its mean.
+        noise : IndexedNormals
+            The noise of the trial.
+
+        Returns
+        -------
+        float
+        """
         return self.mean + math.sqrt(noise_variance) * noise(round_number, self.noise_index)
 
 
 @runtime_checkable
 class World(Protocol):
-    """What ``simulate`` plays against."""
+    """The problem that ``simulate`` plays against."""
 
     @property
     def actions(self) -> object:
-        """What a policy is told of the actions before the first round."""
+        """The actions as a policy is given them before the first round."""
 
     @property
     def noise_variance(self) -> float:
         """Variance of a reward around its mean."""
 
     def offered(self, round_number: int) -> FloatArray | None:
-        """Return the actions of this round, or None if they are those that the policy was told of."""
+        """Return the actions of one round.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+
+        Returns
+        -------
+        array of shape (K, d), or None
+            None if they are those that the policy was made with.
+        """
 
     def outcome(self, round_number: int, action: int, features: FloatArray) -> Outcome:
-        """Return what a decision of this round was worth: row ``action`` (−1: no row), and the action itself."""
+        """Return what a decision was worth.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+        action : int
+            The row that was chosen; -1 if actions have no rows.
+        features : array of shape (d,)
+            The action itself.
+
+        Returns
+        -------
+        Outcome
+        """
 
 
 def check_row(action: int) -> int:
-    """Require a decision that chose a row."""
+    """Require a decision that chose a row.
+
+    Parameters
+    ----------
+    action : int
+        The row; -1 if there is none.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ArgumentValueError
+        If there is none.
+    """
     if action < 0:
         raise ArgumentValueError("action", "a row of the actions", "a decision without one")
     return action
@@ -56,8 +120,19 @@ def check_row(action: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Actions ``(K, d)``, θ* ``(d,)`` and the variance of a reward around its mean.
+    """A linear bandit with fixed actions.
 
+    Parameters
+    ----------
+    actions : array of shape (K, d)
+        One row per action.
+    theta : array of shape (d,)
+        The true coefficients θ*.
+    noise_variance : float
+        The variance of a reward around its mean.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> instance = Instance(np.eye(2), [1.0, 3.0], noise_variance=0.5)
     >>> instance.means, instance.gaps
@@ -92,14 +167,49 @@ class Instance:
         return np.asarray(frozen(self.means.max() - self.means))
 
     def at(self, round_number: int) -> "Instance":
-        """Return the instance whose actions are those of one round: itself, they stay as they are."""
+        """Return the instance whose actions are those of one round: itself, since they do not change.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+
+        Returns
+        -------
+        Instance
+        """
         return self
 
     def offered(self, round_number: int) -> None:
-        """Return nothing: the actions stay as they are."""
+        """Return None: the actions do not change.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+        """
 
     def outcome(self, round_number: int, action: int, features: FloatArray) -> Outcome:
-        """Return what the row ``action`` is worth."""
+        """Return what a decision was worth.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+        action : int
+            The row that was chosen; -1 if actions have no rows.
+        features : array of shape (d,)
+            The action itself.
+
+        Returns
+        -------
+        Outcome
+
+        Raises
+        ------
+        ArgumentValueError
+            If the decision has no row.
+        """
         row = check_row(action)
         return Outcome(float(self.means[row]), float(self.gaps[row]), row)
 
@@ -108,4 +218,14 @@ class Environment(Protocol):
     """A distribution over bandit problems."""
 
     def sample(self, seed: Seed) -> World:
-        """Return the problem that belongs to ``seed``."""
+        """Return the problem that belongs to a seed.
+
+        Parameters
+        ----------
+        seed : int, SeedSequence or None
+            The seed; None for fresh entropy.
+
+        Returns
+        -------
+        World
+        """
