@@ -1,1 +1,1 @@
-"""Compiled functions: pure, on arrays, with their random state as an argument."""
+"""Compiled functions: pure functions of arrays, with the random state as an argument."""

@@ -1,12 +1,13 @@
-"""A sweep over γ with θ integrated out, then θ in one block, for spikes that are Gaussian.
+"""A Gibbs sweep over γ with θ integrated out, then θ in one block, for Gaussian spikes.
 
 Given γ, every coordinate is Gaussian: N(m_j, V_j) in the slab, N(0, W_j) in the spike. So θ has posterior N(μ, C) with
-C⁻¹ = X'X/σ² + D⁻¹. Taking j's own prior out of its marginal leaves what the data say of it with all others integrated
-out, exp(hθ − λθ²/2) with λ = 1/C_jj − 1/D_j and h = μ_j/C_jj − m_j/D_j; from that γ_j is drawn as in ``coordinate.py``.
-A flip changes one diagonal entry of the precision, hence C by one rank.
+C⁻¹ = X'X/σ² + D⁻¹. Dividing the marginal of θ_j by its own prior leaves the likelihood of θ_j with all other
+coordinates integrated out, exp(hθ − λθ²/2) with λ = 1/C_jj − 1/D_j and h = μ_j/C_jj − m_j/D_j; from that γ_j is drawn
+as in ``coordinate.py``. A flip changes one diagonal entry of the precision, hence C by a matrix of rank one.
 
-A Laplace spike is a mixture of Gaussian ones, W ~ Exp(1/(2 b²)) (Park and Casella 2008), so it is served too, given W.
-A sweep costs O(d³), much more than one over coordinates, and does not stick where the data tie coordinates together.
+A Laplace spike is a mixture of Gaussian ones, W ~ Exp(1/(2 b²)) (Park and Casella 2008), so it is covered too, given W.
+A sweep costs O(d³), much more than one over coordinates, but it does not get stuck where the data tie coordinates
+together.
 """
 
 import math
@@ -21,21 +22,49 @@ from sparsebandits.posteriors.kernels.inline_random import happens, normal
 
 @njit(**COMPILED)
 def blocked_sweep(
-    theta: Any,  # (M, d), overwritten
-    included: Any,  # (M, d) bool, moved in place
-    spike_variances: Any,  # (M, d) W
-    precisions: Any,  # (M,) 1/σ² of each member
-    order: Any,  # (d,) coordinates in the order of their visit
-    gram: Any,  # (d, d) X'X
-    moment: Any,  # (d,) X'y
-    slab_mean: Any,  # (d,)
-    slab_variance: Any,  # (d,)
-    slab_scales: Any,  # (M,) factor on it of each member
-    log_odds: Any,  # (d,) prior log odds of each coordinate, ±inf where certain
-    shared_log_odds: Any,  # (M,) added for all coordinates of a member
+    theta: Any,
+    included: Any,
+    spike_variances: Any,
+    precisions: Any,
+    order: Any,
+    gram: Any,
+    moment: Any,
+    slab_mean: Any,
+    slab_variance: Any,
+    slab_scales: Any,
+    log_odds: Any,
+    shared_log_odds: Any,
     state: Any,
 ) -> None:
-    """Draw γ_j given the other γ for each j, then θ given γ, for each member."""
+    """Draw γ_j given the other γ for each j, then θ given γ, for each member.
+
+    Parameters
+    ----------
+    theta : array of shape (M, d)
+        Overwritten.
+    included : bool array of shape (M, d)
+        γ, changed in place.
+    spike_variances : array of shape (M, d)
+        The variances W of the spikes.
+    precisions : array of shape (M,)
+        1/σ², one per member.
+    order : int array of shape (d,)
+        The coordinates in the order of the visits.
+    gram : array of shape (d, d)
+        X'X.
+    moment : array of shape (d,)
+        X'y.
+    slab_mean, slab_variance : arrays of shape (d,)
+        Mean and variance of the slab of each coordinate.
+    slab_scales : array of shape (M,)
+        Factor on the slab variances, one per member.
+    log_odds : array of shape (d,)
+        Prior log odds of the inclusion of each coordinate, ±inf where it is certain.
+    shared_log_odds : array of shape (M,)
+        Log odds that are added for all coordinates of a member.
+    state : array of one uint64
+        The random state, changed in place.
+    """
     d = theta.shape[1]
     noise = np.empty(d)
     for row in range(theta.shape[0]):
@@ -74,7 +103,7 @@ def blocked_sweep(
                 scaled = column[i] * change * factor
                 for k in range(d):
                     covariance[i, k] -= scaled * column[k]
-        for j in range(d):  # rounding of the updates ends here
+        for j in range(d):  # computed anew, without the rounding errors of the updates
             slab = included[row, j]
             for i in range(d):
                 matrix[i, j] = gram[i, j] * precision
@@ -82,7 +111,7 @@ def blocked_sweep(
             shift[j] = moment[j] * precision + (slab_mean[j] / (slab_variance[j] * scale) if slab else 0.0)
             noise[j] = normal(state)
         lower = np.linalg.cholesky(matrix)
-        # θ = P⁻¹b + L⁻ᵀz, both by substitution
+        # θ = P⁻¹b + L⁻ᵀz, both terms by substitution
         for i in range(d):
             total = shift[i]
             for k in range(i):

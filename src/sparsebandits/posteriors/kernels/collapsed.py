@@ -1,4 +1,4 @@
-"""A Gibbs sweep over models, θ integrated out, for point-mass spikes.
+"""A Gibbs sweep over models with θ integrated out, for point-mass spikes.
 
 Given the other coordinates of the model γ, coordinate j is included with odds (Mitchell and Beauchamp 1988; George and
 McCulloch 1997)
@@ -6,14 +6,14 @@ McCulloch 1997)
     prior odds · N(0; m_j, V_j) / N(0; r/s, 1/s),
 
 where N(r/s, 1/s) is the posterior of θ_j if it is included. These odds depend on the model alone, so particles that
-share a model share the work: a group of n particles meets each coordinate together, a binomial number of them flips,
-and those go their own way from there. The law of each is that of a sweep on its own. Where columns are correlated, one
-coordinate cannot leave before the other has come; so coordinates are also exchanged in pairs (a Metropolis step).
-Afterwards θ is drawn given the model.
+share a model share the work: a group of n particles visits each coordinate together, a binomial number of them flips,
+and those continue as a group of their own. Each particle has the same distribution as in a sweep of its own. Where
+columns are correlated, one coordinate cannot leave the model before the other has joined it; so coordinates are also
+swapped in pairs (a Metropolis step). Afterwards θ is drawn given the model.
 
 Symbols: P = X'X/σ² + D⁻¹ on the model's coordinates, b = X'y/σ² + D⁻¹m, C = P⁻¹, μ = Cb; g_j is the column of X'X/σ²
 that belongs to j, restricted to the model. For every j outside, s_j = X'X_jj/σ² + 1/V_j − g_j'Cg_j and
-r_j = b_j − g_j'μ are kept up to date: a visit costs O(1), a flip O(k d) for a model of k coordinates.
+r_j = b_j − g_j'μ are kept up to date, so a visit costs O(1) and a flip O(k d) for a model of k coordinates.
 """
 
 import math
@@ -28,7 +28,7 @@ from sparsebandits.posteriors.kernels.inline_random import binomial, happens, no
 
 @njit(**COMPILED)
 def _how_many(state: Any, n: int, log_odds: float) -> Any:
-    """Return for how many of n particles it happens."""
+    """Return for how many of n particles an event with these log odds happens."""
     if n == 1:
         return 1 if happens(state, log_odds) else 0
     return binomial(state, n, 1.0 / (1.0 + math.exp(-log_odds)) if log_odds > -700.0 else 0.0)
@@ -45,7 +45,7 @@ def _factor(active: Any, k: int, gram: Any, b: Any, own: Any, precision: float, 
             for m in range(j):
                 total -= lower[i, m] * lower[j, m]
             if i == j:
-                lower[i, i] = math.sqrt(max(total, own[active[i]]))  # P ≥ D⁻¹: what is below is rounding
+                lower[i, i] = math.sqrt(max(total, own[active[i]]))  # P ≥ D⁻¹: anything below is a rounding error
             else:
                 lower[i, j] = total / lower[j, j]
     for i in range(k):
@@ -75,7 +75,7 @@ def _prepare(
     r: Any,
     s: Any,
 ) -> None:
-    """Compute C from the factor, and r and s of every coordinate (of those inside the model they mean nothing)."""
+    """Compute C from the factor, and r and s of every coordinate (they have no meaning inside the model)."""
     d = len(b)
     for j in range(k):  # the inverse of L, in ``work``
         work[j, j] = 1.0 / lower[j, j]
@@ -193,9 +193,10 @@ def _leave(
 
 @njit(**COMPILED)
 def _push(stack: Any, depth: int, n: int, start: int, k: int, active: Any, gone: int, come: int) -> Any:
-    """Let n particles wait with the model without position ``gone`` and with ``come`` (−1: neither); return the stack.
+    """Push n particles whose model lacks position ``gone`` and has ``come`` instead (−1: neither); return the stack.
 
-    A row of the stack is: size of the model, particles, position to start from, coordinates of the model.
+    A row of the stack holds the size of the model, the number of particles, the position to start from, and the
+    coordinates of the model.
     """
     if depth == len(stack):
         taller = np.empty((2 * depth, stack.shape[1]), np.int64)
@@ -218,23 +219,55 @@ def _push(stack: Any, depth: int, n: int, start: int, k: int, active: Any, gone:
 
 @njit(**COMPILED)
 def collapsed_sweep(
-    models: Any,  # (U, d) bool: the distinct models
-    counts: Any,  # (U,) particles in each
-    precisions: Any,  # (U,) 1/σ²
-    order: Any,  # (d,) coordinates in the order of their visit
-    swaps: int,  # attempts to exchange one coordinate for a correlated one, after the visits
-    neighbours: Any,  # (d, ·) correlated coordinates of each, −1 where there are fewer
-    gram: Any,  # (d, d) X'X, in C order
-    moment: Any,  # (d,) X'y
-    slab_mean: Any,  # (d,)
-    slab_variance: Any,  # (d,)
-    slab_scales: Any,  # (U,) factor on it
-    log_odds: Any,  # (d,) prior log odds of each coordinate, ±inf where certain
-    size_log_odds: Any,  # (d,) and of one more coordinate, given how many others are included
-    theta: Any,  # (M, d), overwritten
+    models: Any,
+    counts: Any,
+    precisions: Any,
+    order: Any,
+    swaps: int,
+    neighbours: Any,
+    gram: Any,
+    moment: Any,
+    slab_mean: Any,
+    slab_variance: Any,
+    slab_scales: Any,
+    log_odds: Any,
+    size_log_odds: Any,
+    theta: Any,
     state: Any,
 ) -> None:
-    """Sweep once over all coordinates of every particle, swap, then draw θ given its model."""
+    """Sweep once over all coordinates of every particle, swap coordinates, then draw θ given the model.
+
+    Parameters
+    ----------
+    models : bool array of shape (U, d)
+        The distinct models.
+    counts : int array of shape (U,)
+        The number of particles of each model.
+    precisions : array of shape (U,)
+        1/σ², one per model.
+    order : int array of shape (d,)
+        The coordinates in the order of the visits.
+    swaps : int
+        Number of attempts to swap one coordinate for a correlated one, after the visits.
+    neighbours : int array of shape (d, ·)
+        What :func:`correlated_neighbours` returns.
+    gram : array of shape (d, d)
+        X'X, in C order.
+    moment : array of shape (d,)
+        X'y.
+    slab_mean, slab_variance : arrays of shape (d,)
+        Mean and variance of the slab of each coordinate.
+    slab_scales : array of shape (U,)
+        Factor on the slab variances, one per model.
+    log_odds : array of shape (d,)
+        Prior log odds of the inclusion of each coordinate, ±inf where it is certain.
+    size_log_odds : array of shape (d,)
+        Log odds that are added for a coordinate, by the number of other coordinates in the model.
+    theta : array of shape (M, d)
+        Overwritten; M is the number of particles.
+    state : array of one uint64
+        The random state, changed in place.
+    """
     d = models.shape[1]
     own, base, half_log_own = np.empty(d), np.empty(d), np.empty(d)
     last_scale = -1.0
@@ -245,7 +278,7 @@ def collapsed_sweep(
     lower, work, covariance = np.empty((d, d)), np.empty((d + 1, d)), np.empty((d, d))
     mean, weights, t, b, r, s = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
     active, place = np.empty(d, np.int64), np.full(d, -1)
-    stack = np.empty((16, 3 + d), np.int64)  # groups that wait for their turn
+    stack = np.empty((16, 3 + d), np.int64)  # groups of particles that are still to be swept
     chosen = np.zeros((d, neighbours.shape[1]), np.int64)
     row = 0
     for u in range(models.shape[0]):
@@ -284,7 +317,7 @@ def collapsed_sweep(
                 odds = base[j] + size_log_odds[others] + 0.5 * (fit - math.log(schur)) + half_log_own[j]
                 included = _how_many(state, n, odds)
                 flips = n - included if p >= 0 else included
-                if 0 < flips < n:  # some go another way: they wait, the others go on
+                if 0 < flips < n:  # the particles that flip wait, the others continue
                     stack = _push(stack, depth, flips, position + 1, k, active, p, j if p < 0 else -1)
                     depth += 1
                     n -= flips
@@ -296,7 +329,7 @@ def collapsed_sweep(
                     _join(j, k, gram, own, precision, active, place, covariance, mean, r, s, weights, t)
                     k += 1
                     changed = True
-            for attempt in range(max(start - d, 0), swaps):  # exchange a coordinate for a correlated one
+            for attempt in range(max(start - d, 0), swaps):  # swap a coordinate for a correlated one
                 if k == 0 or n == 0:
                     break
                 for _ in range(n):  # each particle makes a proposal of its own
@@ -326,12 +359,12 @@ def collapsed_sweep(
                             stack = _push(stack, depth, accepted, d + attempt + 1, k, active, p, j)
                             depth += 1
                             n -= accepted
-                        else:  # one particle: nobody else needs the old model
+                        else:  # one particle: the old model is not needed any more
                             _leave(p, k, gram, precision, active, place, covariance, mean, r, s, weights, t)
                             _join(j, k - 1, gram, own, precision, active, place, covariance, mean, r, s, weights, t)
                             changed = True
                             break
-            if changed and n > 0:  # rounding of the updates ends here
+            if changed and n > 0:  # computed anew, without the rounding errors of the updates
                 _factor(active, k, gram, b, own, precision, lower, mean)
             for _ in range(n):
                 theta[row] = 0.0
@@ -349,9 +382,29 @@ def collapsed_sweep(
 
 
 def correlated_neighbours(gram: Any, most: int = 4) -> Any:
-    """Return for each coordinate those with the most correlated columns, or that count it among theirs; −1 fills up.
+    """Return the neighbours of each coordinate: those whose columns are most correlated with its own.
 
-    The relation is symmetric, so that a swap can be undone.
+    Two coordinates are neighbours if one is among the most correlated of the other. The relation is symmetric, so that
+    every swap can be undone.
+
+    Parameters
+    ----------
+    gram : array of shape (d, d)
+        X'X.
+    most : int, default=4
+        How many of the most correlated coordinates count.
+
+    Returns
+    -------
+    int array of shape (d, ·)
+        One row per coordinate, padded with -1.
+
+    Examples
+    --------
+    >>> correlated_neighbours(np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.1], [0.0, 0.1, 1.0]]), most=1)
+    array([[ 1, -1],
+           [ 0,  2],
+           [ 1, -1]])
     """
     d = len(gram)
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))

@@ -1,7 +1,7 @@
-"""How kernels are compiled, and a line on standard error when that begins.
+"""How kernels are compiled, and the message on standard error when compilation begins.
 
-Compiled kernels are kept on disk (``NUMBA_CACHE_DIR``, or beside the sources), so a person waits once an installation,
-and should know what for.
+Compiled kernels are kept on disk (in ``NUMBA_CACHE_DIR``, or next to the sources), so users wait once per installation.
+The message tells them what for.
 """
 
 import sys
@@ -10,25 +10,25 @@ from typing import Any
 from numba.core import event
 
 COMPILED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}}
-"""Settings of every kernel."""
+"""Settings of all kernels but the short ones that are always inlined."""
 
-LINE = "sparsebandits: compiling kernels, once for this installation; it takes some 20 seconds of work"
+LINE = "sparsebandits: compiling kernels, once per installation; this takes about 20 seconds"
 
 
 class _Announcement(event.Listener):
-    """Says :data:`LINE` at the first kernel of this package that is not on disk."""
+    """Prints :data:`LINE` when a kernel of this package is not on disk and has to be compiled."""
 
     said = False
 
     def on_start(self, started: Any) -> None:
-        """Speak, once a process."""
+        """Print the message once per process."""
         function = started.data["dispatcher"].py_func
         if not self.said and sys.stderr is not None and function.__module__.startswith("sparsebandits."):
             self.said = True
             print(LINE, file=sys.stderr, flush=True)
 
     def on_end(self, ended: Any) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]

@@ -1,7 +1,7 @@
 """Random numbers inside compiled kernels: SplitMix64 (Steele, Lea and Flood 2014), whose state is one integer.
 
-Numba's own generator is global and slow at normals. Here the state is an argument: an array of one ``uint64``, seeded
-from a NumPy generator, so that a kernel is a pure function of its inputs and the same seed gives the same bytes.
+Numba's own generator is global, and its normals are slow. Here the state is an argument: an array of one ``uint64``,
+seeded from a NumPy generator, so that a kernel is a pure function of its inputs and the same seed gives the same bytes.
 """
 
 import math
@@ -25,11 +25,11 @@ SHIFT_11, SHIFT_12, BYTE = np.uint64(11), np.uint64(12), np.uint64(255)
 
 BINS = 256
 LOGITS = np.concatenate(([-np.inf], np.log(np.arange(1, BINS) / np.arange(BINS - 1, 0, -1)), [np.inf]))
-"""logit(i / BINS): between two of them lies the logit of a uniform number, which spares most exponentials."""
+"""logit(i / BINS): the logit of a uniform number lies between two of these, so most exponentials are not needed."""
 
 
 def _ziggurat(layers: int = 256, tail: float = 3.6541528853610088) -> NDArray[np.float64]:
-    """Return the right ends of layers of equal area under exp(−x²/2), the widest first."""
+    """Return the right ends of the layers of equal area under exp(−x²/2), the widest first."""
     area = tail * math.exp(-0.5 * tail * tail) + math.sqrt(math.pi / 2.0) * math.erfc(tail / math.sqrt(2.0))
     edges = [area / math.exp(-0.5 * tail * tail), tail]
     while len(edges) < layers:
@@ -42,13 +42,33 @@ EDGES = _ziggurat()
 
 
 def random_state(rng: Generator) -> RandomState:
-    """Return a state for a kernel, drawn from ``rng``."""
+    """Return a random state for a kernel.
+
+    Parameters
+    ----------
+    rng : Generator
+        The generator that it is drawn from.
+
+    Returns
+    -------
+    array of one uint64
+    """
     return rng.integers(0, 2**64, size=1, dtype=np.uint64)
 
 
 @njit(inline="always", error_model="numpy")
 def mixed(z: Any) -> Any:
-    """Return 64 random bits from a counter that goes up in steps of GOLDEN."""
+    """Return 64 random bits from a counter.
+
+    Parameters
+    ----------
+    z : uint64
+        The counter, which goes up in steps of GOLDEN.
+
+    Returns
+    -------
+    uint64
+    """
     z = (z ^ (z >> SHIFT_30)) * MIX_1
     z = (z ^ (z >> SHIFT_27)) * MIX_2
     return z ^ (z >> SHIFT_31)
@@ -56,20 +76,40 @@ def mixed(z: Any) -> Any:
 
 @njit(inline="always", error_model="numpy")
 def random_bits(state: Any) -> Any:
-    """Return 64 random bits."""
+    """Return 64 random bits.
+
+    Parameters
+    ----------
+    state : array of one uint64
+        The random state, changed in place.
+
+    Returns
+    -------
+    uint64
+    """
     state[0] += GOLDEN
     return mixed(state[0])
 
 
 @njit(inline="always", error_model="numpy")
 def uniform(state: Any) -> Any:
-    """Return a uniform number, strictly between 0 and 1."""
+    """Return a uniform number, strictly between 0 and 1.
+
+    Parameters
+    ----------
+    state : array of one uint64
+        The random state, changed in place.
+
+    Returns
+    -------
+    float
+    """
     return (np.float64(random_bits(state) >> SHIFT_12) + 0.5) * (1.0 / 4503599627370496.0)
 
 
 @njit(**COMPILED)
 def _edge(state: Any, layer: int, x: float) -> Any:
-    """Return (accepted, normal) for the one time in a hundred that a point of the ziggurat is not inside a layer."""
+    """Return (accepted, normal) for a point outside the core of its layer of the ziggurat, about one in a hundred."""
     if layer == 0:  # the tail (Marsaglia 1964)
         while True:
             beyond = -math.log(uniform(state)) / EDGES[1]
@@ -82,10 +122,20 @@ def _edge(state: Any, layer: int, x: float) -> Any:
 
 @njit(inline="always", error_model="numpy")
 def normal(state: Any) -> Any:
-    """Return a standard normal number by a ziggurat of 256 layers (Marsaglia and Tsang 2000; Doornik 2005)."""
+    """Return a standard normal number by a ziggurat of 256 layers (Marsaglia and Tsang 2000; Doornik 2005).
+
+    Parameters
+    ----------
+    state : array of one uint64
+        The random state, changed in place.
+
+    Returns
+    -------
+    float
+    """
     while True:
         bits = random_bits(state)
-        layer = np.int64(bits & BYTE)  # the low bits choose the layer, the high ones the place in it
+        layer = np.int64(bits & BYTE)  # the low bits choose the layer, the high ones the position in it
         x = (np.float64(bits >> SHIFT_11) * (2.0 / 9007199254740992.0) - 1.0) * EDGES[layer]
         if abs(x) < EDGES[layer + 1]:
             return x
@@ -96,9 +146,22 @@ def normal(state: Any) -> Any:
 
 @njit(**COMPILED)
 def binomial(state: Any, n: int, p: float) -> int:
-    """Return how many of ``n`` independent events of probability ``p`` happen, at a cost of about n·min(p, 1 − p).
+    """Return how many of ``n`` independent events of probability ``p`` happen.
 
-    The events are counted by the gaps between them, which are geometric.
+    The events are counted by the gaps between them, which are geometric, at a cost of about n·min(p, 1 − p).
+
+    Parameters
+    ----------
+    state : array of one uint64
+        The random state, changed in place.
+    n : int
+        The number of events, at least 1.
+    p : float
+        The probability of each of them.
+
+    Returns
+    -------
+    int
     """
     rare = min(p, 1.0 - p)
     if n == 1:
@@ -115,9 +178,22 @@ def binomial(state: Any, n: int, p: float) -> int:
 
 @njit(inline="always", error_model="numpy")
 def happens_in_bin(state: Any, low: Any, log_odds: float) -> bool:
-    """Return whether an event with these log odds happens, given that BINS times a uniform number begins with ``low``.
+    """Return whether an event happens, given the whole part of BINS times a uniform number.
 
-    What comes after the point is drawn where it matters.
+    The fractional part is drawn only where it matters.
+
+    Parameters
+    ----------
+    state : array of one uint64
+        The random state, changed in place.
+    low : int
+        The whole part, from 0 to BINS - 1.
+    log_odds : float
+        The log odds of the event.
+
+    Returns
+    -------
+    bool
     """
     if log_odds < LOGITS[low]:
         return False
@@ -128,5 +204,17 @@ def happens_in_bin(state: Any, low: Any, log_odds: float) -> bool:
 
 @njit(inline="always", error_model="numpy")
 def happens(state: Any, log_odds: float) -> bool:
-    """Return whether an event with these log odds happens."""
+    """Return whether an event happens.
+
+    Parameters
+    ----------
+    state : array of one uint64
+        The random state, changed in place.
+    log_odds : float
+        The log odds of the event.
+
+    Returns
+    -------
+    bool
+    """
     return happens_in_bin(state, np.int64(random_bits(state) & BYTE), log_odds)

@@ -21,23 +21,53 @@ from sparsebandits.posteriors.kernels.inline_random import GOLDEN, RandomState, 
 
 @njit(**COMPILED)
 def langevin_steps(
-    theta: Any,  # (C, d), moved in place
-    nu: Any,  # (C, d), likewise
-    rates: Any,  # (K,) η_k
-    weights: Any,  # (K,) ω_k
+    theta: Any,
+    nu: Any,
+    rates: Any,
+    weights: Any,
     burn_in: int,
     thinning: int,
-    gram: Any,  # (d, d) X'X / σ², in C order
-    moment: Any,  # (d,) X'y / σ²
-    slab_mean: Any,  # (d,)
-    slab_precision: Any,  # (d,) 1/V
-    log_odds: Any,  # (d,) log β/(1−β) + log ψ₁'s and ψ₀'s constants
-    spike_precision: float,  # 1/b
-    draws: Any,  # (C, ·, d), filled
-    inclusion: Any,  # (d,) sum of ν over kept steps
+    gram: Any,
+    moment: Any,
+    slab_mean: Any,
+    slab_precision: Any,
+    log_odds: Any,
+    spike_precision: float,
+    draws: Any,
+    inclusion: Any,
     state: Any,
 ) -> None:
-    """Take all steps of all chains, keeping every ``thinning``-th after the burn-in."""
+    """Take all steps of all chains, and keep every ``thinning``-th after the burn-in.
+
+    Parameters
+    ----------
+    theta, nu : arrays of shape (C, d)
+        θ and ν of each chain, changed in place.
+    rates : array of shape (K,)
+        The step sizes η_k.
+    weights : array of shape (K,)
+        The weights ω_k.
+    burn_in : int
+        The number of steps before the first that may be kept.
+    thinning : int
+        Every ``thinning``-th step is kept.
+    gram : array of shape (d, d)
+        X'X / σ², in C order.
+    moment : array of shape (d,)
+        X'y / σ².
+    slab_mean, slab_precision : arrays of shape (d,)
+        Mean and precision 1/V of the slab of each coordinate.
+    log_odds : array of shape (d,)
+        log β/(1−β) plus the log ratio of the constants of ψ₁ and ψ₀.
+    spike_precision : float
+        1/b.
+    draws : array of shape (C, ·, d)
+        Set to θ of the steps that are kept.
+    inclusion : array of shape (d,)
+        ν of the steps that are kept is added to it, summed over chains.
+    state : array of one uint64
+        The random state, changed in place.
+    """
     chains, d = theta.shape
     kept = 0
     for k in range(len(rates)):
@@ -64,7 +94,7 @@ def langevin_steps(
 
 @njit(**COMPILED)
 def _uniform_pairs(first: Any, angle: Any, state: Any) -> None:
-    """Fill uniform numbers in (0, 1) and angles in [0, 2π), from 24 bits each of SplitMix64 at successive counters."""
+    """Fill in uniforms in (0, 1) and angles in [0, 2π), from 24 bits each of SplitMix64 at successive counters."""
     start = state[0]
     for i in range(len(first)):
         z = mixed(start + np.uint64(i + 1) * GOLDEN)
@@ -88,7 +118,7 @@ def _move(
     deviation: Any,
     exponent: Any,
 ) -> None:
-    """Take one step of θ; leave minus the log odds of inclusion in ``exponent``."""
+    """Take one step of θ, and set ``exponent`` to minus the log odds of inclusion."""
     one, half = np.float32(1.0), np.float32(0.5)
     for c in range(theta.shape[0]):
         for j in range(theta.shape[1]):
@@ -111,8 +141,8 @@ def _average(nu: Any, exponential: Any, weight: Any) -> None:
 
 
 def wide_langevin_steps(
-    t: Any,  # (C, d) in single precision, moved in place
-    n: Any,  # likewise
+    t: Any,
+    n: Any,
     rates: FloatArray,
     weights: FloatArray,
     burn_in: int,
@@ -127,7 +157,15 @@ def wide_langevin_steps(
     inclusion: FloatArray,
     state: RandomState,
 ) -> None:
-    """Do what :func:`langevin_steps` does, with the same arguments."""
+    """Take all steps of all chains in single precision, and keep every ``thinning``-th after the burn-in.
+
+    Parameters
+    ----------
+    t, n : float32 arrays of shape (C, d)
+        θ and ν of each chain, changed in place.
+
+    All other parameters are those of :func:`langevin_steps`.
+    """
     real = np.float32
     g = gram.astype(real)
     vectors = [v.astype(real) for v in (moment, slab_mean, slab_precision, log_odds)]
@@ -142,7 +180,7 @@ def wide_langevin_steps(
             _uniform_pairs(first, angle, state)
             np.log(first, out=first)
             np.multiply(first, real(-2.0), out=first)
-            np.sqrt(first, out=first)  # Box and Muller: a radius and an angle give two normals
+            np.sqrt(first, out=first)  # Box and Muller (1958): a radius and an angle give two normals
             np.cos(angle, out=flat[:half])
             np.sin(angle, out=flat[half:])
             flat[:half] *= first

@@ -1,4 +1,4 @@
-"""θ'Gθ of draws that are mostly zeros, from the coefficients that are not: O(s²) a draw where a product has O(d²)."""
+"""θ'Gθ of sparse draws, from their s non-zero coefficients: O(s²) per draw, where a matrix product costs O(d²)."""
 
 from typing import Any
 
@@ -10,7 +10,24 @@ from sparsebandits.posteriors.kernels.compiled import COMPILED
 
 @njit(**COMPILED)
 def quadratic_forms(theta: Any, gram: Any) -> Any:
-    """Return θ'Gθ of each row of ``theta``, shape ``(M,)``, for a symmetric G ``(d, d)``."""
+    """Return θ'Gθ of each draw θ.
+
+    Parameters
+    ----------
+    theta : array of shape (M, d)
+        The draws, one per row.
+    gram : array of shape (d, d)
+        The symmetric matrix G.
+
+    Returns
+    -------
+    array of shape (M,)
+
+    Examples
+    --------
+    >>> quadratic_forms(np.array([[1.0, 0.0], [1.0, 2.0]]), np.eye(2))
+    array([1., 5.])
+    """
     size, d = theta.shape
     result, active = np.zeros(size), np.empty(d, np.int64)
     for m in range(size):

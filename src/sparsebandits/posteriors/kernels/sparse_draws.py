@@ -1,9 +1,9 @@
-"""Products of actions with draws of θ that are mostly zeros, at the cost of the coefficients that are not.
+"""Products of actions with sparse draws of θ, at the cost of the non-zero coefficients.
 
-With s of d coefficients in a draw, M draws and K actions, everything here costs O(M s K) or less, a matrix product
-O(M d K). Actions are laid out in panels of ``WIDTH`` actions, so that a draw meets a panel in one vectorised run over
-memory that stays in the cache. The coefficients of a draw or of a group are a compressed row: row i has the columns
-``columns[starts[i]:starts[i + 1]]`` and the values beside them.
+With s of d coefficients in a draw, M draws and K actions, everything here costs O(M s K) or less, where a matrix
+product costs O(M d K). Actions are laid out in panels of ``WIDTH`` actions, so that the product of a draw with a panel
+is one vectorised loop over memory that stays in the cache. The coefficients of a draw or of a group are a compressed
+row: row i has the columns ``columns[starts[i]:starts[i + 1]]`` and the values at the same positions.
 """
 
 from functools import cached_property
@@ -20,25 +20,46 @@ WIDTH = 128
 """Actions in a panel."""
 
 LARGE = 30_000_000
-"""Products of coefficients and actions from which single precision is worth a second array of the actions."""
+"""Number of products of coefficients and actions above which single precision is worth a second copy of the actions."""
 
 SINGLE_SHOWS = 1e-5
-"""Share of what was added up, squared, below which a variance is not left to single precision (relative error 1e-7)."""
+"""A variance below this share of the squares it is summed from is computed in double precision: single has 1e-7."""
 
 SINGLE_LEAST = 1e-34
-"""Variance below which single precision runs out of exponents."""
+"""Variance below which single precision underflows."""
 
 
 class Rows(NamedTuple):
-    """Compressed rows."""
+    """Compressed rows.
 
-    starts: Any  # (rows + 1,)
+    Parameters
+    ----------
+    starts : int array of shape (rows + 1,)
+        Where each row begins, and where the last one ends.
+    columns : int array of shape (n,)
+        The column of each entry.
+    values : array of shape (n,)
+        The value of each entry.
+    """
+
+    starts: Any
     columns: Any
     values: Any
 
 
 class Panels:
-    """Actions ``(K, d)`` as panels, ``(⌈K / WIDTH⌉, d, WIDTH)``; the last row fills what is left of the last."""
+    """Actions in panels of ``WIDTH``; the last panel is padded with copies of the last action.
+
+    Parameters
+    ----------
+    actions : array of shape (K, d)
+        One row per action.
+
+    Attributes
+    ----------
+    double : array of shape (⌈K / WIDTH⌉, d, WIDTH)
+        The panels in double precision.
+    """
 
     def __init__(self, actions: FloatArray) -> None:
         count = -(-len(actions) // WIDTH)
@@ -47,13 +68,23 @@ class Panels:
 
     @cached_property
     def single(self) -> NDArray[np.float32]:
-        """The same in single precision."""
+        """The panels in single precision."""
         return self.double.astype(np.float32)
 
 
 @njit(**COMPILED)
 def compressed(theta: Any) -> Any:
-    """Return the draws ``(M, d)`` as compressed rows."""
+    """Return draws as compressed rows.
+
+    Parameters
+    ----------
+    theta : array of shape (M, d)
+        One row per draw.
+
+    Returns
+    -------
+    Rows
+    """
     rows, d = theta.shape
     total = 0
     for m in range(rows):
@@ -73,7 +104,7 @@ def compressed(theta: Any) -> Any:
 
 @njit(**COMPILED)
 def _add_predictions(row: int, rows: Any, panel: Any, sums: Any) -> None:
-    """Add ⟨a, row⟩ of each action a of a panel to ``sums``, four coefficients at a time."""
+    """Add the products of one row with each action of a panel to ``sums``, four coefficients at a time."""
     starts, columns, values = rows
     k, end = starts[row], starts[row + 1]
     while k + 4 <= end:
@@ -91,7 +122,22 @@ def _add_predictions(row: int, rows: Any, panel: Any, sums: Any) -> None:
 
 @njit(**COMPILED)
 def best_of_rows(rows: Any, panels: Any) -> Any:
-    """Return for each row the action with the largest prediction, the first of equals, and that prediction."""
+    """Return the action with the largest prediction for each row, and that prediction.
+
+    Parameters
+    ----------
+    rows : Rows
+        Compressed rows.
+    panels : array of shape (·, d, WIDTH)
+        The actions.
+
+    Returns
+    -------
+    index : int array, one entry per row
+        The first of the best actions.
+    value : array, one entry per row
+        Its prediction.
+    """
     size = len(rows[0]) - 1
     index, value = np.zeros(size, np.int64), np.full(size, -np.inf)
     sums = np.empty(WIDTH)
@@ -115,8 +161,27 @@ def best_of_rows(rows: Any, panels: Any) -> Any:
 def pattern_of_groups(rows: Any, order: Any, group_starts: Any, dimension: int) -> Any:
     """Return where sums over groups of rows are not zero, and how to compute them.
 
-    Group g has the rows ``order[group_starts[g]:group_starts[g + 1]]``. The sums are compressed rows (starts, columns);
-    the values of all rows follow in the order of the groups, each with the entry of the sums that it goes to.
+    Parameters
+    ----------
+    rows : Rows
+        Compressed rows.
+    order : int array
+        The rows, group after group.
+    group_starts : int array of shape (G + 1,)
+        Group g has the rows ``order[group_starts[g]:group_starts[g + 1]]``.
+    dimension : int
+        The number of columns.
+
+    Returns
+    -------
+    starts, columns : int arrays
+        The layout of the sums as compressed rows, one per group.
+    ends : int array
+        Where the values of each row of ``order`` end in ``values``.
+    values : array
+        The values of all rows in the order of the groups.
+    target : int array
+        The entry of the sums that each value is added to.
     """
     row_starts, row_columns, row_values = rows
     starts, columns = np.empty(len(group_starts), np.int64), np.empty_like(row_columns)
@@ -142,7 +207,22 @@ def pattern_of_groups(rows: Any, order: Any, group_starts: Any, dimension: int) 
 
 @njit(**COMPILED)
 def sums_of_groups(ends: Any, values: Any, target: Any, size: int, weights: Any) -> Any:
-    """Return Σ w θ over each group, in the layout of :func:`pattern_of_groups`; weights are in the order of groups."""
+    """Return Σ w θ over each group.
+
+    Parameters
+    ----------
+    ends, values, target : arrays
+        What :func:`pattern_of_groups` returns.
+    size : int
+        The number of entries of the sums.
+    weights : array
+        The weights w, in the order of the groups.
+
+    Returns
+    -------
+    array of shape (size,)
+        The values of compressed rows, one per group.
+    """
     sums = np.zeros(size)
     k = 0
     for i in range(len(ends)):
@@ -155,7 +235,23 @@ def sums_of_groups(ends: Any, values: Any, target: Any, size: int, weights: Any)
 
 @njit(**COMPILED)
 def weighted_squares(rows: Any, weights: Any, centre: Any, panels: Any) -> Any:
-    """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a])² of each action a, in the precision of the panels."""
+    """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a])² for each action a, in the precision of the panels.
+
+    Parameters
+    ----------
+    rows : Rows
+        Compressed rows.
+    weights : array
+        One weight per row.
+    centre : array of shape (K,)
+        One number per action.
+    panels : array of shape (·, d, WIDTH)
+        The actions.
+
+    Returns
+    -------
+    array of shape (K,)
+    """
     count = len(centre)
     result = np.empty(count)
     start, sums = np.zeros(WIDTH, panels.dtype), np.empty(WIDTH, panels.dtype)
@@ -176,7 +272,21 @@ def weighted_squares(rows: Any, weights: Any, centre: Any, panels: Any) -> Any:
 
 @njit(**COMPILED)
 def squared_terms(squares: Any, panels: Any, count: int) -> Any:
-    """Return Σ_j a_j² squares[j] of each of ``count`` actions a, in double precision."""
+    """Return Σ_j a_j² squares[j] for each action a, in double precision.
+
+    Parameters
+    ----------
+    squares : array of shape (d,)
+        One number per column.
+    panels : array of shape (·, d, WIDTH)
+        The actions.
+    count : int
+        The number of actions K.
+
+    Returns
+    -------
+    array of shape (K,)
+    """
     result = np.zeros(len(panels) * WIDTH)
     for p in range(len(panels)):
         sums = result[p * WIDTH : (p + 1) * WIDTH]
@@ -190,7 +300,19 @@ def squared_terms(squares: Any, panels: Any, count: int) -> Any:
 
 
 class Grouped:
-    """Compressed draws in groups: group g has the draws ``order[group_starts[g]:group_starts[g + 1]]``."""
+    """Compressed draws in groups.
+
+    Parameters
+    ----------
+    rows : Rows
+        Compressed rows.
+    order : int array
+        The rows, group after group.
+    group_starts : int array of shape (G + 1,)
+        Group g has the rows ``order[group_starts[g]:group_starts[g + 1]]``.
+    dimension : int
+        The number of columns.
+    """
 
     def __init__(self, rows: Rows, order: IntArray, group_starts: IntArray, dimension: int) -> None:
         self._dimension = dimension
@@ -199,22 +321,58 @@ class Grouped:
         self._places = self.rows * dimension + self.columns
 
     def dense(self, values: FloatArray) -> FloatArray:
-        """Return rows with these values as a matrix, shape ``(G, d)``."""
+        """Return the compressed rows of the groups as a matrix.
+
+        Parameters
+        ----------
+        values : array
+            Their values.
+
+        Returns
+        -------
+        array of shape (G, d)
+        """
         matrix = np.zeros((len(self.starts) - 1) * self._dimension)
         matrix[self._places] = values
         return matrix.reshape(-1, self._dimension)
 
     def sums(self, weights: FloatArray) -> FloatArray:
-        """Return Σ w θ over each group, for weights in ``order``, as values of rows with ``starts`` and ``columns``."""
+        """Return Σ w θ over each group.
+
+        Parameters
+        ----------
+        weights : array
+            The weights w, in the order of ``order``.
+
+        Returns
+        -------
+        array
+            The values of compressed rows with ``starts`` and ``columns``.
+        """
         return np.asarray(sums_of_groups(*self._layout, len(self.columns), weights))
 
     def weighted_squares(
         self, values: FloatArray, weights: FloatArray, centre: FloatArray, panels: Panels
     ) -> FloatArray:
-        """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a])² of each action a, for rows with these values.
+        """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a])² for each action a.
 
-        A large problem is computed in single precision, which is twice as fast. Where what is squared is so small
-        against the products that it is added up from that this would show, or out of range, double precision follows.
+        A large problem is computed in single precision, which is twice as fast. If cancellation would make its error
+        visible, or a result is out of its range, everything is computed again in double precision.
+
+        Parameters
+        ----------
+        values : array
+            The values of the compressed rows of the groups.
+        weights : array of shape (G,)
+            One weight per group.
+        centre : array of shape (K,)
+            One number per action.
+        panels : Panels
+            The actions.
+
+        Returns
+        -------
+        array of shape (K,)
         """
         if len(values) * len(centre) > LARGE:
             with np.errstate(over="ignore"):
