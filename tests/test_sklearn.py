@@ -65,7 +65,7 @@ def test_partial_fits_are_one_fit_on_the_same_scale() -> None:
 
 
 def test_intervals_cover_new_targets() -> None:
-    """Of 2000 new targets, 95% lie within 1.96 predictive deviations; an interval of half the width would not do."""
+    """Of 2000 new targets, 95% lie within 1.96 predictive deviations; an interval of half the width would fail."""
     x, y = data(2200)
     model = sb.SpikeSlabRegressor(random_state=0).fit(x[:200], y[:200])
     mean, deviation = model.predict(x[200:], return_std=True)
@@ -83,11 +83,11 @@ def test_summary_is_in_the_units_of_the_data(engine: str) -> None:
     assert list(table.columns) == ["mean", "sd", "2.5%", "97.5%", "P(included)", "P(positive)"]
     np.testing.assert_allclose(table["mean"][names], model.coef_)
     np.testing.assert_allclose(table["P(included)"][names], model.inclusion_)
-    # Of a row that differs from another in one feature alone, the prediction differs by the coefficient.
+    # The predictions of two rows that differ in one feature only differ by its coefficient.
     one = pd.DataFrame(np.zeros((8, 8)) + np.eye(8), columns=names)
     zero = pd.DataFrame(np.zeros((8, 8)), columns=names)
     np.testing.assert_allclose(table["mean"][names], model.predict(one) - model.predict(zero), atol=1e-9)
-    # Where a feature surely matters, the posterior is near that of least squares, with its standard error.
+    # If a feature certainly matters, its posterior is close to least squares and its standard error.
     design = np.c_[x, np.ones(len(x))]
     covariance = 4.0 * np.linalg.inv(design.T @ design)
     for j, sign in ((0, 1.0), (7, 0.0)):
@@ -110,7 +110,7 @@ def test_summary_begins_with_what_matters() -> None:
 @pytest.mark.parametrize("engine", ["particles", "gibbs"])
 @pytest.mark.parametrize("value", [0.0, 0.1, -1e9 / 3])
 def test_a_constant_column_has_no_coefficient(engine: str, value: float) -> None:
-    """The mean of equal numbers is rounded, so a deviation from it proves nothing: 0.1 is such a number."""
+    """The mean of equal numbers is rounded, so a constant column may differ from its mean: 0.1 is an example."""
     x, y = data()
     with_constant = np.insert(x, 3, value, axis=1)
     model = sb.SpikeSlabRegressor(engine=engine, random_state=0).fit(with_constant, y)
@@ -121,7 +121,7 @@ def test_a_constant_column_has_no_coefficient(engine: str, value: float) -> None
     mean, deviation = model.predict(with_constant, return_std=True)
     np.testing.assert_allclose(mean, without.predict(x), atol=0.5)
     elsewhere = with_constant.copy()
-    elsewhere[:, 3] += 100.0  # it says nothing, whatever it is
+    elsewhere[:, 3] += 100.0  # it carries no information, whatever its value
     np.testing.assert_allclose(model.predict(elsewhere, return_std=True), (mean, deviation))
 
 

@@ -37,10 +37,12 @@ def test_sets_are_independent_draws_of_the_stated_distribution() -> None:
     expected = 0.6 ** np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
     flat = rows.reshape(-1, 4)
     assert_means_agree(flat.T @ flat / len(flat), expected, np.sqrt((1 + expected**2) / len(flat)))
-    follows = (rows[1:] * rows[:-1]).mean(axis=(1, 2))  # zero on average if a set knows nothing of the one before
+    follows = (rows[1:] * rows[:-1]).mean(axis=(1, 2))  # zero on average if a set is independent of the one before
     error = follows.std() / np.sqrt(len(follows))
     assert_means_agree(follows.mean(), np.zeros(()), error)
-    shared = follows + 0.1 * (rows[:-1] ** 2).mean(axis=(1, 2))  # planted: a set that has a tenth of the one before
+    shared = follows + 0.1 * (rows[:-1] ** 2).mean(
+        axis=(1, 2)
+    )  # planted: a set that contains a tenth of the one before
     with pytest.raises(AssertionError, match="z-score"):
         assert_means_agree(shared.mean(), np.zeros(()), error)
 

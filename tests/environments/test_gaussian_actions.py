@@ -12,7 +12,7 @@ def test_actions_have_the_stated_covariance() -> None:
     error = np.sqrt((1 + expected**2) / len(actions))
     assert_means_agree(actions.T @ actions / len(actions), expected, error)
     assert_means_agree(actions.mean(axis=0), np.zeros(5), np.full(5, 1 / np.sqrt(len(actions))))
-    with pytest.raises(AssertionError, match="z-score"):  # a correlation off by 0.05 would be seen
+    with pytest.raises(AssertionError, match="z-score"):  # planted: a correlation off by 0.05
         assert_means_agree(actions.T @ actions / len(actions), expected + 0.05 * (expected < 1), error)
 
 
@@ -23,7 +23,7 @@ def test_theta_is_sparse_of_unit_norm_and_uniform_over_supports() -> None:
     np.testing.assert_allclose(np.linalg.norm(thetas, axis=1), 1.0)
     assert_means_agree((thetas != 0).mean(axis=0), np.full(6, 1 / 3), np.full(6, np.sqrt(2 / 9 / 3000)))
     assert_means_agree(thetas.mean(axis=0), np.zeros(6), np.full(6, np.sqrt(1 / 6 / 3000)))
-    with pytest.raises(AssertionError, match="z-score"):  # planted: coordinates that are positive alone
+    with pytest.raises(AssertionError, match="z-score"):  # planted: only positive coordinates
         assert_means_agree(np.abs(thetas).mean(axis=0), np.zeros(6), np.full(6, np.sqrt(1 / 6 / 3000)))
 
 

@@ -60,7 +60,7 @@ def test_a_seed_gives_the_same_episodes_again(problem: Any) -> None:
     first = [episode(one, rows, seed=4), episode(one, rows), episode(one, rows)]
     again = [episode(other, rows, seed=4), episode(other, rows), episode(other, rows)]
     assert first == again
-    assert len({str(one) for one in first}) == 3  # and no episode is another
+    assert len({str(one) for one in first}) == 3  # all of them different
     assert episode(one, rows, seed=5) != first[0]
 
 

@@ -61,7 +61,7 @@ def test_the_whole_hypercube_is_exploratory() -> None:
     assert environment.restricted_eigenvalue == (1.0, 1.0)
     design = exploratory_design(environment.actions)
     assert (design.c_min, design.exploratory) == (1.0, True)
-    small = sb.environments.HardInstance(3, 2)  # where s log(ed/s) is more than all corners
+    small = sb.environments.HardInstance(3, 2)  # where 6 s log(ed/s) is more than the number of corners
     assert small.informative.sum() == 4
 
 
@@ -103,7 +103,7 @@ def test_sets_that_fail_are_given_up_before_all_supports_are_enumerated(monkeypa
 
 
 def test_corners_that_agree_are_drawn_again() -> None:
-    """Of 5000 draws from 2^20 corners a dozen agree with another one, on average."""
+    """Of 5000 draws from 2^20 corners a dozen coincide with another one on average."""
     environment = sb.environments.HardInstance(21, 2, n_informative=5000)
     informative = environment.actions[environment.informative]
     assert len(np.unique(informative, axis=0)) == len(informative) == 5000

@@ -34,7 +34,7 @@ def test_theta_is_sparse_within_the_assumption_and_uniform_over_supports() -> No
     assert_means_agree((thetas != 0).mean(axis=0), np.full(6, 1 / 3), np.full(6, np.sqrt(2 / 9 / 3000)))
     error = thetas.std(axis=0) / np.sqrt(3000)
     assert_means_agree(thetas.mean(axis=0), np.zeros(6), error)
-    with pytest.raises(AssertionError, match="z-score"):  # planted: coordinates that are positive alone
+    with pytest.raises(AssertionError, match="z-score"):  # planted: only positive coordinates
         assert_means_agree(np.abs(thetas).mean(axis=0), np.zeros(6), error)
 
 

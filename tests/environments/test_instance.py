@@ -1,4 +1,4 @@
-"""An instance with its answer, and the one place where rewards are made."""
+"""The one place where simulated rewards are made."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A person who waits for a compiler is told so, once; others are not."""
+"""The message about compiling kernels is printed once, and only if something is compiled."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The compiled kernels: their random numbers, their integrals, and that sweeps leave the exact posterior as it is."""
+"""The compiled kernels: their random numbers, their integrals, and sweeps that leave the exact posterior invariant."""
 
 import math
 
@@ -99,14 +99,14 @@ def test_positive_normal(mean: float) -> None:
     s = state()
     draws = np.array([positive_normal(s, mean) for _ in range(SIZE)])
     assert (draws > 0).all()
-    if mean < -1e6:  # exponential for all that one can tell
+    if mean < -1e6:  # practically exponential
         assert stats.kstest(draws, "expon", (0, -1 / mean)).pvalue > FAMILY_WISE
         return
     assert agrees(draws, mean)
     assert not agrees(np.abs(draws - 0.05 * draws.mean()), mean), "planted: 5% too near to zero"
 
 
-# Sweeps leave the posterior as it is
+# Sweeps leave the posterior invariant
 
 D = 5
 
@@ -183,7 +183,7 @@ def test_collapsed_sweeps_integrate_a_beta_inclusion_out() -> None:
 
 
 def test_collapsed_sweeps_find_the_posterior_from_a_bad_start() -> None:
-    """Of twins, a chain that has one would never take the other without swaps; all start with the same one."""
+    """Without swaps, a chain with one of two equal columns would never change to the other; all start with one."""
     posterior = exact("twins", sb.PointMass())
     theta = np.tile([1.0, 0.0, 1.0, 0.0, 0.0], (SIZE, 1))
     log_odds = np.log(BETA / (1 - BETA))

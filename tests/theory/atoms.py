@@ -1,4 +1,4 @@
-"""A prior of finitely many θ: its posterior is a reweighting, so that all of the paper's quantities are exact."""
+"""A prior on finitely many θ: its posterior is a reweighting, so that all quantities of the paper are exact."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from sparsebandits.randomness import Seed, stream
 
 
 class Atoms:
-    """The posterior of θ that is one of the rows of ``theta``, all equally likely at first."""
+    """The posterior of a θ that is one of the rows of ``theta``, all equally likely a priori."""
 
     picks_from_draws = True
     feature_names: tuple[str, ...] | None = None
@@ -42,7 +42,7 @@ class Atoms:
 
 
 class FinitePrior:
-    """An environment whose θ* is one of finitely many, and what measures and plays under that very prior.
+    """An environment whose θ* is one of finitely many, with an observer and a policy that have the same prior.
 
     Actions have entries within ±1 and atoms are ``sparsity``-sparse with norm 1, as the paper has them.
     """

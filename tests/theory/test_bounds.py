@@ -1,4 +1,4 @@
-"""Lemma 1, the entropy and the information ratios: against the paper's print, brute force, and an exact instance."""
+"""Lemma 1, the entropy and the information ratios: against the printed formulas, brute force, and an exact instance."""
 
 import math
 from itertools import product
@@ -42,7 +42,7 @@ def test_as_printed(n: int, size: tuple[int, int], n_actions: int | None) -> Non
 
 
 def test_the_infimum_over_all_exponents() -> None:
-    """Between two given ratios, log Ψ is drawn straight in λ; the grid of the test is ten times finer."""
+    """Between two given ratios, log Ψ is linear in λ; the grid of the test is ten times finer."""
 
     def ratio(exponent: float) -> float:
         return float(40.0 ** (3.0 - exponent) * 6.0 ** (exponent - 2.0) + 0.02 * exponent**4)
@@ -114,7 +114,7 @@ def test_the_entropy_is_least_over_nets(n: int, noise: float) -> None:
 
 
 def test_the_covering_constant_covers() -> None:
-    """Supports times points of a net of an s-dimensional ball; a constant of 2 would not do."""
+    """Supports times points of a net of an s-dimensional ball; a constant of 2 would be too small."""
     cases = [(d, s, e) for d in range(1, 40) for s in range(1, d + 1) for e in (1.0, 0.3, 0.01)]
     for d, s, width in cases:
         points = math.log(math.comb(d, s)) + s * math.log(1 + 2 / width)

@@ -39,7 +39,7 @@ def test_optimal_to_one_in_ten_thousand_by_the_duality_gap(dimension: int) -> No
 
 
 def test_the_upper_bound_holds_for_every_distribution() -> None:
-    """A bound that were 1% too low would be overrun by the design itself; a Z of trace 0.99 would do that."""
+    """A bound that is 1% too low would be exceeded by the design itself; a Z of trace 0.99 would give one."""
     actions = gaussian(4, 12)
     design = exploratory_design(actions)
     rng = np.random.default_rng(0)
@@ -105,7 +105,9 @@ def test_actions_that_do_not_span_the_space() -> None:
     assert (design.c_min, design.rank, design.spanning, design.exploratory) == (0.0, 2, False, False)
     assert design.upper_bound == pytest.approx(0.0, abs=1e-20)
     assert design.c_span == pytest.approx(exploratory_design(actions[:, :2]).c_min, rel=1e-4)
-    nearly = exploratory_design([[1.0, 0.0], [0.0, 1e-17]])  # rounding takes it for one, but the bound is of the truth
+    nearly = exploratory_design(
+        [[1.0, 0.0], [0.0, 1e-17]]
+    )  # rank one up to rounding, but the bound is for the true actions
     assert nearly.rank == 1
     assert 1e-34 * (1 - 1e-9) <= nearly.upper_bound < 1e-30
     nothing = exploratory_design(np.zeros((3, 2)))
@@ -161,7 +163,7 @@ def test_without_cvxpy_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("apart", [1e-4, 1e-5, 3e-6, 1e-7, 1e-9, 1e-12, 0.0])
 def test_columns_that_are_nearly_dependent(apart: float) -> None:
-    """Rounding gave NaN, errors of the solver and certificates that were not true, from 1e-7 on."""
+    """Rounding errors used to give NaN, failures of the solver and wrong certificates, from 1e-7 on."""
     rng = np.random.default_rng(0)
     for _ in range(5):
         actions = rng.standard_normal((30, 4))
@@ -172,5 +174,5 @@ def test_columns_that_are_nearly_dependent(apart: float) -> None:
         assert design.weights.sum() == pytest.approx(1.0)
     two = exploratory_design([[1.0, 1.0], [1.0, 1.0001]])
     assert two.c_min == pytest.approx(1e-8 / 8, rel=1e-3)
-    with pytest.raises(ValueError, match="actions: expected features of 1e-100 or more"):
+    with pytest.raises(ValueError, match="actions: expected features of magnitude 1e-100 or more"):
         exploratory_design([[1e-200, 0.0], [0.0, 1e-200]])

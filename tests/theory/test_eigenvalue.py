@@ -1,4 +1,4 @@
-"""Certified bounds of the restricted eigenvalue, against a search that knows nothing of supports' structure."""
+"""Certified bounds of the restricted eigenvalue, against a search that does not use the structure of supports."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sparsebandits.theory.eigenvalue import relaxed_bounds
 
 
 def searched(matrix: FloatArray, sparsity: int, cone: float) -> float:
-    """Random points of the cone by the definition, then points ever closer to the best."""
+    """Random points of the cone by its definition, then points closer and closer to the best one."""
     rng = np.random.default_rng(0)
     points = rng.standard_normal((40_000, len(matrix)))
     points[::2, 0] *= 0.05  # some near a face
@@ -46,7 +46,7 @@ def test_the_bounds_hold_the_searched_minimum(dimension: int, sparsity: int, con
 def test_known_values() -> None:
     assert restricted_eigenvalue(np.eye(4), 2, 3.0) == pytest.approx((1.0, 1.0))
     assert restricted_eigenvalue(np.diag([4.0, 0.5, 2.0]), 1, 1.0) == pytest.approx((0.5, 0.5))
-    # One direction is free of cost, and is in the cone only if L is large enough.
+    # One direction has θ'Hθ = 0, and is in the cone only if L is large enough.
     flat = np.eye(4) - np.full((4, 4), 0.25)
     assert restricted_eigenvalue(flat, 1, 3.0).upper == pytest.approx(0.0, abs=1e-12)
     lower, upper = restricted_eigenvalue(flat, 1, 2.0)

@@ -1,7 +1,8 @@
-"""The lemmas of Hao, Lattimore and Deng (2021) by computation, where they can fail; bugs that they catch stand beside.
+"""The lemmas of Hao, Lattimore and Deng (2021) by computation, where they can fail; each test names a bug it catches.
 
 Runs are under a prior of finitely many θ (``atoms.py``): posterior, Δ_t, I_t (to 1e-10) and the minimisers are exact,
-so the inequalities that hold path by path have no tolerance but rounding. What holds on average is tested over trials.
+so the inequalities that hold path by path have no tolerance but rounding. Statements about averages are tested over
+trials.
 """
 
 from functools import cache
@@ -39,7 +40,7 @@ def runs() -> sb.theory.InformationPath:
 
 @cache
 def many_runs() -> sb.theory.InformationPath:
-    """IDS on the variance-based gain in more trials; measured is what is played alone, but for two rounds."""
+    """IDS on the variance-based gain in more trials; only the action played is measured, except in two rounds."""
     make = SETTING.ids(gain="variance")
     return sb.experiments.information_path(
         make, SETTING, FEW_ROUNDS, SETTING.observer, every=FEW_ROUNDS, trials=MANY, seed=2
@@ -83,13 +84,15 @@ def test_lemma_1_in_each_round(exponent: int) -> None:
 
     assert violated("own choice", 2.0 ** (exponent - 2)) == 0.0
     assert violated("own choice", sharp_factor(exponent)) == 0.0
-    assert violated("Thompson sampling", 2.0 ** (exponent - 2)) > 0.5  # not a law of nature: it is the minimiser's
+    assert (
+        violated("Thompson sampling", 2.0 ** (exponent - 2)) > 0.5
+    )  # it holds for the minimiser, not for every policy
     assert violated("own choice", sharp_factor(exponent), gain=0.8) > 0.1
 
 
 @pytest.mark.parametrize("exponent", [2, 3])
 def test_lemma_1_over_a_run(exponent: int) -> None:
-    """BR ≤ 2^(1−2/λ) (Ψ_* I)^(1/λ) n^(1−1/λ), of which Ψ_* is the largest that was met and I the mean information.
+    """BR ≤ 2^(1−2/λ) (Ψ_* I)^(1/λ) n^(1−1/λ), where Ψ_* is the largest ratio in any round and I the mean information.
 
     Caught: uniform play in place of IDS.
     """
@@ -153,7 +156,7 @@ def thompson_ratio(
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 def test_the_ratio_exceeds_half_the_dimension(dimension: int) -> None:
-    """Ψ_{*,2} ≤ d/2 is false by a factor of four, of IDS too; no constant below 2 (R² + σ²) d would do.
+    """Ψ_{*,2} ≤ d/2 is false by a factor of four, for IDS too; no constant below 2 (R² + σ²) d is valid.
 
     Caught in the bound: σ² dropped; the printed (R² + 1) d / 2.
     """

@@ -1,4 +1,4 @@
-"""Theorem 1, Table 1 and Table 2 in one table: slow formulas, limits, units, and what is said about them."""
+"""Theorem 1, Table 1 and Table 2 in one table: slow formulas, limits, units, and the remarks about them."""
 
 import json
 import math
@@ -55,7 +55,7 @@ def test_slow_formulas(n: int, d: int, s: int, n_actions: int | None, c_min: flo
         ("Theorem 1", sparse, "as proved, s for s²"): min(honest, s ** (1 / 3) * mixture),
         ("APS 2012", everywhere, "rate, no constant"): sigma * np.sqrt(s * d * n),
         ("LCS 2015", "hypercube", "rate, no constant"): sigma * s * np.sqrt(n),
-        ("HLW 2020, Thm 4.2", "C_min > 0", "of the source, leading term"): (
+        ("HLW 2020, Thm 4.2", "C_min > 0", "from the source, leading term"): (
             (2 * noise * np.log(2 * d) * reach) ** (1 / 3) * c_min ** (-2 / 3) * (s * n) ** (2 / 3)
         ),
     }
@@ -70,7 +70,7 @@ def test_slow_formulas(n: int, d: int, s: int, n_actions: int | None, c_min: flo
             np.exp(-4) / 4 * min(c_min ** (-1 / 3) * s ** (1 / 3) * n ** (2 / 3), np.sqrt(d * n)),
         ),
     ):
-        expected[source, actions, "of the source" if holds else "of the source, but not met"] = sigma * value
+        expected[source, actions, "from the source" if holds else "conditions not met"] = sigma * value
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -80,7 +80,7 @@ def test_explore_then_commit_is_the_cost_of_its_exploration() -> None:
 
     found = values(regret_bound(10**6, 50, 2, c_min=0.4, noise_variance=2.0, bound=3.0))
     length = exploration_length(10**6, 50, 2, 2.0, 3.0, 0.4)
-    assert found["HLW 2020, Thm 4.2", "C_min > 0", "of the source, leading term"] == pytest.approx(
+    assert found["HLW 2020, Thm 4.2", "C_min > 0", "from the source, leading term"] == pytest.approx(
         3.0 * length, rel=1e-3
     )
 
@@ -103,13 +103,13 @@ problems = st.fixed_dictionaries(numbers).map(
 
 
 def few_actions(problem: dict[str, Any]) -> dict[str, Any]:
-    """As few as have a C_min, so that log K is the entropy."""
+    """As few actions as can have a positive C_min, so that log K is the entropy."""
     return {**problem, "n_actions": max(2, problem["dimension"])}
 
 
 @given(problem=problems, sigma=st.floats(0.2, 5.0))
 def test_units_of_the_reward_do_not_matter(problem: dict[str, Any], sigma: float) -> None:
-    """Rewards times σ: all but the printed bounds, which know no noise, and the nets, which have ‖θ‖ ≤ 1, scale."""
+    """Rewards times σ: all bounds scale but the printed ones, which ignore noise, and nets, which assume ‖θ‖ ≤ 1."""
     problem = {**few_actions(problem), "noise_variance": 1.0}
     unit = regret_bound(**problem, bound=0.7)
     scaled = regret_bound(**{**problem, "noise_variance": sigma**2}, bound=0.7 * sigma)
@@ -120,7 +120,7 @@ def test_units_of_the_reward_do_not_matter(problem: dict[str, Any], sigma: float
 
 @given(problem=problems)
 def test_order_and_monotonicity(problem: dict[str, Any]) -> None:
-    """Lower bounds that hold are below the trivial bound; what asks for more of the actions is smaller."""
+    """Lower bounds that hold are below the trivial bound; bounds that assume more about the actions are smaller."""
     bounds = regret_bound(**problem)
     found = values(bounds)
     trivial = found["trivial", "arbitrary", "2 R_max n"]
@@ -170,7 +170,7 @@ def test_lower_bounds_say_what_they_need() -> None:
 
 
 def test_no_lower_bound_that_holds_is_above_an_upper_one() -> None:
-    """Lower bounds are for sets of many actions: with two, or one, they said more than the upper ones allow."""
+    """Lower bounds are for large action sets: with one or two actions they used to exceed the upper bounds."""
     for bounds in (
         regret_bound(10**6, 1000, 500, 1000, 1.0, bound=1.0),
         regret_bound(1000, 200, 2, 1),
@@ -181,7 +181,7 @@ def test_no_lower_bound_that_holds_is_above_an_upper_one() -> None:
         ]
         assert all(row.value <= min(proved) for row in bounds.rows if row.side == "lower" and row.holds)
         assert "(≥ " in str(bounds)
-    with pytest.raises(ValueError, match=r"c_min: expected none for fewer actions \(5\) than features \(9\)"):
+    with pytest.raises(ValueError, match=r"c_min: expected None for fewer actions \(5\) than features \(9\)"):
         regret_bound(10, 9, 2, 5, 1.0)
 
 

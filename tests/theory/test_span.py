@@ -1,4 +1,4 @@
-"""Features that no reward can tell apart: directions that are orthogonal to all actions, and as many as there are."""
+"""Features that cannot be identified: directions that are orthogonal to all actions, and the number of them."""
 
 import numpy as np
 import pytest

@@ -5,30 +5,31 @@ Lemma 1 bounds the Bayesian regret of IDS through a bound Ψ_{*,λ} on its infor
     BR(n) ≤ inf_{λ≥2} 2^(1−2/λ) (Ψ_{*,λ} I)^(1/λ) n^(1−1/λ).
 
 The paper has I ≤ Δ = min(log K, 2s log(C d √n / s)), Ψ_{*,2} ≤ d/2 and, where optimal actions are s-sparse,
-Ψ_{*,3} ≤ s² / (4 C_min). These are "as printed", for noise of variance 1 and whatever R_max. Both ratios are too small
-(``docs/paper.md``). What the paper's proofs do give for |⟨a, θ⟩| ≤ R_max and noise variance σ², with κ = R_max² + σ²:
+Ψ_{*,3} ≤ s² / (4 C_min). These are called "as printed"; they are for unit noise variance and any R_max. Both bounds on
+the ratios are too small (``docs/paper.md``). What the paper's proofs do give for |⟨a, θ⟩| ≤ R_max and noise variance
+σ², with κ = R_max² + σ², is called "as proved":
 
-**Ψ_{*,2} ≤ 2κd.** A reward is √κ-sub-Gaussian, so I_t(x*; Y_a) ≥ v_t(a) / 2κ (the print has 2v_t(a) / κ), and the
-regret of Thompson sampling, squared, is at most d Σ π(a) v_t(a) by the paper's trace argument.
+**Ψ_{*,2} ≤ 2κd.** A reward is √κ-sub-Gaussian, so I_t(x*; Y_a) ≥ v_t(a) / 2κ (the paper has 2v_t(a) / κ), and the
+squared regret of Thompson sampling is at most d Σ π(a) v_t(a) by the paper's trace argument.
 
 **Ψ_{*,3} ≤ 27 R_max κ s² / C_min.** Let D = E_t‖E_t[θ | x*] − E_t[θ]‖² and play π = (1 − γ) TS + γμ, with μ the
-exploration distribution. It learns at least γ C_min D / 2κ. It regrets at most s√D + 2 R_max γ, as the paper's steps
-have it (s√D is for Thompson sampling). So
+exploration distribution. Its information gain is at least γ C_min D / 2κ. Its regret is at most s√D + 2 R_max γ by
+the steps of the paper (s√D is the regret of Thompson sampling). So
 
     Ψ_{t,3}(π) ≤ (s√D + 2 R_max γ)³ · 2κ / (γ C_min D).
 
-With γ = s√D / (4 R_max) that is (27/4) · 2 R_max s² · 2κ / C_min = 27 R_max κ s² / C_min, whatever D. If this γ is more
+With γ = s√D / (4 R_max) that is (27/4) · 2 R_max s² · 2κ / C_min = 27 R_max κ s² / C_min, for any D. If this γ is more
 than 1, then s²D > 16 R_max², and γ = 1 gives (2 R_max)³ · 2κ / (C_min D) < R_max κ s² / C_min. (With the inequality as
-printed the same steps give 27 R_max κ s² / (4 C_min), so the print is too small at the last step too.)
+printed the same steps give 27 R_max κ s² / (4 C_min), so the last step of the printed proof is wrong as well.)
 
 **Sharpened: 27 R_max κ s / C_min.** The step (a'x)² ≤ s²‖x‖² is for s-sparse a with ‖a‖_∞ ≤ 1. Such an a has ‖a‖² ≤ s,
-so Cauchy and Schwarz give s where the paper has s². Nothing else changes.
+so the Cauchy–Schwarz inequality gives s where the paper has s². Nothing else changes.
 
-**The entropy** is, from the proof, I ≤ s log(C d / (s ε)) + n s ε² / (2σ²) for a net of any width ε ≤ 1, with I ≤ log K
-beside it. It is least at ε = σ / √n, where it is s log(C d √n / (s σ)) + s/2; for σ = 1 the print rounds it up.
+**The entropy.** The proof gives I ≤ s log(C d / (s ε)) + n s ε² / (2σ²) for a net of any width ε ≤ 1, and I ≤ log K.
+The former is least at ε = σ / √n, where it is s log(C d √n / (s σ)) + s/2; for σ = 1 the paper rounds it up.
 
-**C** is "some absolute constant" in the paper. Supports number (d choose s) ≤ (ed / s)^s, and a ball of s dimensions
-has a net of (1 + 2/ε)^s ≤ (3/ε)^s points: C = 3e will do. It is the default, and an argument.
+**C** is "some absolute constant" in the paper. There are (d choose s) ≤ (ed / s)^s supports, and a ball of s dimensions
+has a net of (1 + 2/ε)^s ≤ (3/ε)^s points, so C = 3e is valid. It is the default.
 """
 
 import math
@@ -40,20 +41,20 @@ from scipy.optimize import minimize_scalar
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_number, shown
 
 COVERING_CONSTANT = 3.0 * math.e
-"""A value of C for which the metric entropy of the s-sparse unit ball is at most s log(Cd / (sε)), ε ≤ 1."""
+"""A value of C for which the metric entropy of the s-sparse unit ball is at most s log(Cd / (sε)) for ε ≤ 1."""
 
 MOST_EXPONENT = 100.0
-"""Largest λ at which a function of λ is tried: beyond, the bound of Lemma 1 differs little from 2n."""
+"""Largest λ at which a function of λ is evaluated; beyond it, the bound of Lemma 1 is close to 2n."""
 
 MOST_ITERATES = 10_000
-"""Steps towards a crossover, at most; a dozen are usual."""
+"""Largest number of steps towards a crossover; about a dozen are usual."""
 
 GRID = 200
-"""Places at which a function of λ is tried before the best one is refined."""
+"""Number of points at which a function of λ is evaluated before the best one is refined."""
 
 
 def _check_positive(**values: float | None) -> None:
-    """Require positive numbers; they may be larger than those that data have."""
+    """Require positive numbers, which may be larger than those that are allowed in data."""
     for name, value in values.items():
         if value is not None and (isinstance(value, str | bytes) or not value > 0.0):
             raise ArgumentValueError(name, "a positive number", shown(value))
@@ -62,8 +63,28 @@ def _check_positive(**values: float | None) -> None:
 def entropy_as_printed(
     horizon: float, dimension: float, sparsity: float, n_actions: int | None, constant: float = COVERING_CONSTANT
 ) -> float:
-    """Return Δ = min(log K, 2s log(C d √n / s)); K = None is a set without end.
+    """Return the bound of the paper on I(x*; F): Δ = min(log K, 2s log(C d √n / s)).
 
+    Parameters
+    ----------
+    horizon : float
+        Number of rounds n.
+    dimension : float
+        Number of features d.
+    sparsity : float
+        Number of features that matter s.
+    n_actions : int or None
+        Number of actions K; None for an infinite set.
+    constant : float, default=COVERING_CONSTANT
+        The constant C of the covering number, which the paper leaves open.
+
+    Returns
+    -------
+    float
+        The bound, in nats.
+
+    Examples
+    --------
     >>> round(entropy_as_printed(1000, 100, 10, n_actions=200), 4), round(math.log(200), 4)
     (5.2983, 5.2983)
     """
@@ -80,8 +101,32 @@ def entropy(
     noise_variance: float = 1.0,
     constant: float = COVERING_CONSTANT,
 ) -> float:
-    """Return what the proof gives for noise variance σ²: the least over ε ≤ 1 of s log(Cd / (sε)) + nsε² / 2σ².
+    """Return the bound on I(x*; F) that the proof gives for any noise variance.
 
+    It is the minimum over ε ≤ 1 of s log(Cd / (sε)) + nsε² / 2σ², or log K if that is smaller.
+
+    Parameters
+    ----------
+    horizon : float
+        Number of rounds n.
+    dimension : float
+        Number of features d.
+    sparsity : float
+        Number of features that matter s.
+    n_actions : int or None
+        Number of actions K; None for an infinite set.
+    noise_variance : float, default=1.0
+        Noise variance σ².
+    constant : float, default=COVERING_CONSTANT
+        The constant C of the covering number, which the paper leaves open.
+
+    Returns
+    -------
+    float
+        The bound, in nats.
+
+    Examples
+    --------
     >>> round(entropy(1000, 100, 10, None), 1), round(entropy_as_printed(1000, 100, 10, None), 1)
     (83.6, 157.1)
     """
@@ -94,14 +139,41 @@ def entropy(
 
 
 class Ratios(NamedTuple):
-    """Bounds on the information ratios Ψ_{*,2} and, where C_min is known and optimal actions are sparse, Ψ_{*,3}."""
+    """Bounds on the information ratios Ψ_2 and Ψ_3 of IDS.
+
+    Parameters
+    ----------
+    second : float
+        Bound on Ψ_2.
+    third : float or None
+        Bound on Ψ_3 for sparse optimal actions; None if C_min is not known.
+    """
 
     second: float
     third: float | None
 
 
 def ratios_as_printed(dimension: float, sparsity: float, c_min: float | None) -> Ratios:
-    """Return d/2 and s² / (4 C_min)."""
+    """Return the bounds of the paper on the information ratios: d/2 and s² / (4 C_min).
+
+    Parameters
+    ----------
+    dimension : float
+        Number of features d.
+    sparsity : float
+        Number of features that matter s.
+    c_min : float or None
+        C_min of the actions; None if it is not known.
+
+    Returns
+    -------
+    Ratios
+
+    Examples
+    --------
+    >>> ratios_as_printed(100, 10, c_min=1.0)
+    Ratios(second=50.0, third=25.0)
+    """
     _check_positive(dimension=dimension, sparsity=sparsity, c_min=c_min)
     return Ratios(0.5 * dimension, None if c_min is None else 0.25 * sparsity * sparsity / c_min)
 
@@ -114,8 +186,29 @@ def ratios(
     bound: float = 1.0,
     sharpened: bool = False,
 ) -> Ratios:
-    """Return 2κd and 27 R_max κ s² / C_min, or s for s² if ``sharpened``; ``bound`` is R_max.
+    """Return the bounds on the information ratios that the proofs give: 2κd and 27 R_max κ s² / C_min.
 
+    Parameters
+    ----------
+    dimension : float
+        Number of features d.
+    sparsity : float
+        Number of features that matter s.
+    c_min : float or None
+        C_min of the actions; None if it is not known.
+    noise_variance : float, default=1.0
+        Noise variance σ²; κ is R_max² + σ².
+    bound : float, default=1.0
+        R_max, the largest absolute mean reward.
+    sharpened : bool, default=False
+        Whether to have s in place of s², which needs features between -1 and 1.
+
+    Returns
+    -------
+    Ratios
+
+    Examples
+    --------
     >>> ratios(100, 10, c_min=1.0)
     Ratios(second=400.0, third=5400.0)
     """
@@ -128,8 +221,25 @@ def ratios(
 
 
 def generic_bound(horizon: float, information: float, exponent: float, ratio: float) -> float:
-    """Return 2^(1−2/λ) (Ψ_{*,λ} I)^(1/λ) n^(1−1/λ) of Lemma 1, where ``exponent`` is λ and ``ratio`` is Ψ_{*,λ}.
+    """Return the bound of Lemma 1 on the Bayesian regret: 2^(1−2/λ) (Ψ_λ I)^(1/λ) n^(1−1/λ).
 
+    Parameters
+    ----------
+    horizon : float
+        Number of rounds n.
+    information : float
+        I(x*; F), or a bound on it, in nats.
+    exponent : float
+        λ, at least 2.
+    ratio : float
+        A bound on the information ratio Ψ_λ in all rounds.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> round(generic_bound(100, information=2.0, exponent=2.0, ratio=8.0), 6)
     40.0
     """
@@ -144,7 +254,15 @@ def generic_bound(horizon: float, information: float, exponent: float, ratio: fl
 
 
 class GenericBound(NamedTuple):
-    """The least bound of Lemma 1 that was found, and the λ that it is at."""
+    """The least bound of Lemma 1 that was found, and its λ.
+
+    Parameters
+    ----------
+    value : float
+        The bound.
+    exponent : float
+        λ.
+    """
 
     value: float
     exponent: float
@@ -153,11 +271,26 @@ class GenericBound(NamedTuple):
 def least_generic_bound(
     horizon: float, information: float, ratio: Mapping[float, float] | Callable[[float], float]
 ) -> GenericBound:
-    """Return the infimum of Lemma 1 over the λ of a mapping, or over 2 ≤ λ ≤ 100 for a function λ ↦ Ψ_{*,λ}.
+    """Return the least bound of Lemma 1 over λ.
 
-    A function is tried on a grid in 1/λ, and the best place refined. Every λ gives a bound that holds, so what is
-    returned holds, even if a function has a lower point between two places of the grid.
+    A function is evaluated on a grid in 1/λ for 2 ≤ λ ≤ 100, and the best point is refined. Every λ gives a valid
+    bound, so the result is valid even if there is a lower point between two points of the grid.
 
+    Parameters
+    ----------
+    horizon : float
+        Number of rounds n.
+    information : float
+        I(x*; F), or a bound on it, in nats.
+    ratio : mapping or callable
+        Bounds on the information ratio Ψ_λ, by λ or as a function of λ.
+
+    Returns
+    -------
+    GenericBound
+
+    Examples
+    --------
     >>> value, exponent = least_generic_bound(1000, 5.0, {2: 50.0, 3: 25.0})
     >>> round(value, 6), exponent
     (500.0, 2)
@@ -173,20 +306,34 @@ def least_generic_bound(
         return generic_bound(horizon, information, 1.0 / inverse, ratio(1.0 / inverse))
 
     low, high = 1.0 / MOST_EXPONENT, 0.5
-    places = [low + (high - low) * i / (GRID - 1) for i in range(GRID - 1)] + [high]
-    best = min(range(GRID), key=lambda i: at(places[i]))
-    around = (places[max(best - 1, 0)], places[min(best + 1, GRID - 1)])
+    points = [low + (high - low) * i / (GRID - 1) for i in range(GRID - 1)] + [high]
+    best = min(range(GRID), key=lambda i: at(points[i]))
+    around = (points[max(best - 1, 0)], points[min(best + 1, GRID - 1)])
     refined = float(minimize_scalar(at, bounds=around, method="bounded").x)
-    inverse = min(places[best], refined, key=at)
+    inverse = min(points[best], refined, key=at)
     return GenericBound(at(inverse), 1.0 / inverse)
 
 
 def crossover(psi: Ratios, information: Callable[[float], float]) -> float | None:
-    """Return the largest n ≥ 1 at which the terms of λ = 2 and 3 are equal, or None if there is none.
+    """Return the largest n at which the bounds of Lemma 1 for λ = 2 and λ = 3 are equal.
 
-    The terms are equal where n = Ψ_{*,2}³ I(n) / (4 Ψ_{*,3}²): a fixed point of a map that increases with n, since I
-    does. From above, its iterates fall to the largest one. For ratios as printed, n = C_min² d³ Δ(n) / (2s⁴).
+    They are equal where n = Ψ_2³ I(n) / (4 Ψ_3²): a fixed point of a map that increases with n, since I does. Iterates
+    from above decrease to the largest fixed point. For ratios as printed, n = C_min² d³ Δ(n) / (2s⁴).
 
+    Parameters
+    ----------
+    psi : Ratios
+        Bounds on the information ratios.
+    information : callable
+        A bound on I(x*; F) as a function of n, in nats.
+
+    Returns
+    -------
+    float or None
+        At least 1; None if there is no such n.
+
+    Examples
+    --------
     >>> round(crossover(ratios_as_printed(100, 10, 1.0), lambda n: 2.0), 6)
     100.0
     """

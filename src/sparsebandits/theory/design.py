@@ -2,16 +2,16 @@
 
     C_min(𝒜) = max_μ σ_min(E_μ[aa'])  over distributions μ on the actions.
 
-With weights that are not normalised it is 1 / min {Σ w : Σ w_a aa' ⪰ I, w ≥ 0}, a semidefinite program. Its dual gives
-the certificate: every positive semidefinite Z of trace one bounds C_min from above,
+With unnormalised weights it is 1 / min {Σ w : Σ w_a aa' ⪰ I, w ≥ 0}, a semidefinite program. Its dual gives the
+certificate: every positive semidefinite Z of trace one bounds C_min from above,
 
     σ_min(E_μ[aa']) ≤ tr(Z E_μ[aa']) = E_μ[a'Za] ≤ max_a a'Za.
 
 The program is solved by Newton's method on the logarithmic barrier (Boyd and Vandenberghe 2004, Section 11.3), which at
-the centre of parameter m hands over Z ∝ (Σ w_a aa' − I)⁻¹, within a factor of about 1 + m of the optimum. Only weights
-meet in its linear systems, K of them, where a general conic solver has d(d + 1)/2 rows: at d = 100, K = 200 it takes
-0.1 s where SCS takes 18 s and Clarabel 33 s. Sets of many actions are solved on a working set, to which the actions
-that violate a'Za ≤ C_min are added until none does. Clarabel and SCS are there to compare with.
+the centre of parameter m yields Z ∝ (Σ w_a aa' − I)⁻¹, within a factor of about 1 + m of the optimum. The unknowns of
+its linear systems are the K weights, where a general conic solver has d(d + 1)/2 rows: at d = 100 and K = 200 it takes
+0.1 s, SCS 18 s and Clarabel 33 s. A large set of actions is solved on a working set, to which the actions that violate
+a'Za ≤ C_min are added until there are none. Clarabel and SCS serve as a comparison.
 """
 
 import hashlib
@@ -29,49 +29,54 @@ from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice
 SOLVERS = ("barrier", "clarabel", "scs")
 
 ACCURACY = 1e-4
-"""Relative duality gap that callers rely on, unless the actions are too ill-conditioned for it: see ``Design.gap``."""
+"""Relative duality gap that callers may rely on, unless the actions are too ill-conditioned: see ``Design.gap``."""
 
 TOLERANCE = 2e-5
 """Relative duality gap at which the barrier method stops."""
 
 SHRINK = 5.0
-"""Factor between barrier parameters. With 20 the last steps were lost to rounding at d = 100."""
+"""Factor between barrier parameters. With 20 the last steps failed by rounding errors at d = 100."""
 
 CENTRED = 1e-2
-"""Newton decrement (squared) at which a centre counts as reached."""
+"""Squared Newton decrement at which a centre counts as reached."""
 
 LEAST_BARRIER = 1e-9
-"""Barrier parameter, relative to the optimum, at which rounding has the better of Newton's method."""
+"""Barrier parameter, relative to the optimum, below which rounding errors defeat Newton's method."""
 
 WORKING_SET = 300
-"""Actions that are weighed at once, at first."""
+"""Number of actions in the first working set."""
 
 NEGLIGIBLE = 1e-3
 """Share of a uniform weight below which an action is left out, if c_min stays within the tolerance."""
 
 DEPENDENT = 3e-6
-"""Singular value of the actions, as a share of the largest, below which a direction counts as not seen: its square is
-what C_min is made of, and would be lost in rounding."""
+"""Singular value of the actions, as a share of the largest, below which a direction counts as not spanned: C_min is of
+the order of its square, which would be lost in rounding errors."""
 
 SMALLEST = 1e-100
-"""Size of the largest feature, below which squares underflow."""
+"""Magnitude of the largest feature below which squares underflow."""
 
 REMEMBERED = 32
-"""Action sets whose design is kept."""
+"""Number of designs that are kept, the most recently used."""
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A distribution over actions under which the least explored direction is explored best.
+    """The distribution over actions that explores the least explored direction best.
 
-    Attributes
+    Parameters
     ----------
-    weights : ``(K,)``, probabilities of the actions
-    c_min : σ_min(Σ w_a aa'), computed from the weights; zero if the actions do not span the space, or so little of a
-        direction that rounding hides it (``DEPENDENT``)
-    upper_bound : no distribution has a larger c_min than this, by a dual feasible point
-    rank : dimension of the actions' span
-    c_span : the same smallest eigenvalue within the span; ``c_min`` if the actions span the space
+    weights : array of shape (K,)
+        The probability of each action.
+    c_min : float
+        The smallest eigenvalue of Σ w_a aa', computed from the weights. It is zero if the actions do not span the
+        space, or span a direction so weakly that it is lost in rounding errors (``DEPENDENT``).
+    upper_bound : float
+        No distribution has a larger ``c_min`` than this, by a dual feasible point.
+    rank : int
+        Dimension of the span of the actions.
+    c_span : float
+        The smallest eigenvalue within the span; equal to ``c_min`` if the actions span the space.
     """
 
     weights: FloatArray
@@ -87,7 +92,7 @@ class Design:
 
     @property
     def spanning(self) -> bool:
-        """Whether the actions span the space, so that all of θ can be learnt."""
+        """Whether the actions span the space, so that all of θ can be learned."""
         return self.c_min > 0.0
 
     @property
@@ -100,16 +105,30 @@ _designs: "OrderedDict[tuple[bytes, str], Design]" = OrderedDict()
 
 
 def exploratory_design(actions: object, solver: str = "barrier") -> Design:
-    """Return the distribution over ``actions`` that maximises the smallest eigenvalue of E[aa'], with a certificate.
+    """Return the distribution over actions that maximises the smallest eigenvalue of E[aa'], with a certificate.
 
-    Where the actions do not span the space, ``c_min`` is zero and the weights explore the span best.
+    If the actions do not span the space, ``c_min`` is zero and the weights explore the span best. Designs are cached.
 
     Parameters
     ----------
-    actions : array ``(K, d)``, one row an action
-    solver : "barrier"; or "clarabel" or "scs", for which cvxpy has to be installed. The certificate does not rest on
-        the solver's word.
+    actions : array or DataFrame of shape (K, d)
+        One row per action.
+    solver : {"barrier", "clarabel", "scs"}, default="barrier"
+        "clarabel" and "scs" need cvxpy. The certificate does not depend on the solver's accuracy.
 
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    ArgumentError
+        If the actions are not a matrix of finite numbers, or all of them are too small.
+    ImportError
+        If cvxpy is needed and not installed.
+
+    Examples
+    --------
     >>> design = exploratory_design([[1.0, 0.0], [0.0, 2.0]])
     >>> design.weights.round(4), round(design.c_min, 4)
     (array([0.8, 0.2]), 0.8)
@@ -121,7 +140,7 @@ def exploratory_design(actions: object, solver: str = "barrier") -> Design:
     check_choice("solver", solver, SOLVERS)
     digest = hashlib.sha256(repr(features.shape).encode() + features.tobytes()).digest()
     if (digest, solver) not in _designs:
-        with threadpool_limits(limits=1, user_api="blas"):  # threads that wait for a busy core took minutes
+        with threadpool_limits(limits=1, user_api="blas"):  # with several threads on a busy machine it took minutes
             _designs[digest, solver] = _designed(features, solver)
         if len(_designs) > REMEMBERED:
             _designs.popitem(last=False)
@@ -134,11 +153,13 @@ def _designed(features: FloatArray, solver: str) -> Design:
     n_actions, dimension = features.shape
     scale = float(np.abs(features).max())
     if 0.0 < scale < SMALLEST:
-        raise ArgumentValueError("actions", f"features of {SMALLEST:g} or more", f"at most {scale:g}; scale them up")
+        raise ArgumentValueError(
+            "actions", f"features of magnitude {SMALLEST:g} or more", f"at most {scale:g}; scale them up"
+        )
     if scale == 0.0:
         return Design(frozen(np.full(n_actions, 1.0 / n_actions)), 0.0, 0.0, 0, 0.0)
     unit = features / scale
-    # Of R in unit = QR, which has at most d rows: the left factors of all K rows would be a matrix of K².
+    # The SVD of R in unit = QR, which has at most d rows: the left factor of all K rows would have K² entries.
     singular, directions = np.linalg.svd(np.linalg.qr(unit, mode="r"), full_matrices=True)[1:]
     rank = int(np.count_nonzero(singular > DEPENDENT * singular[0]))
     spanned = unit if rank == dimension else unit @ directions[:rank].T
@@ -151,7 +172,8 @@ def _designed(features: FloatArray, solver: str) -> Design:
         design,
         weights=frozen(design.weights),
         c_min=square * design.c_min if rank == dimension else 0.0,
-        upper_bound=square * max(bound, design.c_min if rank == dimension else 0.0),  # which rounding may put below
+        upper_bound=square
+        * max(bound, design.c_min if rank == dimension else 0.0),  # rounding may put the bound below c_min
         rank=rank,
         c_span=square * design.c_min,
     )
@@ -175,6 +197,7 @@ def _upper_bound(actions: FloatArray, dual_root: FloatArray) -> float:
 
 
 def _moment(actions: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return Σ w_a aa'."""
     return np.asarray(actions.T @ (weights[:, np.newaxis] * actions))
 
 
@@ -200,7 +223,7 @@ def _on_a_working_set(actions: FloatArray) -> Design:
         everywhere = np.zeros(n_actions)
         everywhere[working] = weights
         design = _certified(actions, everywhere, dual_root)
-        bound = min(bound, design.upper_bound)  # of any round
+        bound = min(bound, design.upper_bound)  # the bound of every iteration is valid
         if bound <= design.c_min * (1.0 + 4.0 * TOLERANCE) or len(working) == n_actions:
             return replace(design, upper_bound=bound)
         value = np.square(actions @ dual_root.T).sum(axis=1)
@@ -214,7 +237,8 @@ def _barrier(actions: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return weights, and R with Z ∝ R'R: minimise Σ w subject to Σ w_a aa' ⪰ I by Newton's method on the barrier.
 
     The steps are in units of the weights, in which the Hessian is I + (w_a w_b (a'Sb)²), S = (Σ w_a aa' − I)⁻¹. That is
-    never singular, but for small barrier parameters the identity is lost to rounding, so the best points are kept.
+    never singular, but for small barrier parameters the identity is lost in rounding errors, so the best points are
+    kept.
     """
     n_actions, dimension = actions.shape
     identity = np.eye(dimension)
@@ -241,7 +265,7 @@ def _barrier(actions: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _centre(
     actions: FloatArray, weights: FloatArray, root: FloatArray, parameter: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Minimise Σ w / m − log det(Σ w_a aa' − I) − Σ log w; return the weights and the root of the matrix in there."""
+    """Minimise Σ w / m − log det(Σ w_a aa' − I) − Σ log w; return w and the Cholesky factor of Σ w_a aa' − I."""
     identity = np.eye(actions.shape[1])
     diagonal = np.diag_indices(len(actions))
     value = _barrier_value(weights, root, parameter)
@@ -250,7 +274,7 @@ def _centre(
         products = half.T @ half  # a'Sb
         gradient = weights / parameter - weights * products[diagonal] - 1.0
         hessian = np.square(products) * weights[:, np.newaxis] * weights
-        # What rounding may have taken from the smallest eigenvalue is given back.
+        # The second term makes up for rounding errors in the smallest eigenvalue.
         hessian[diagonal] += 1.0 + len(actions) * np.finfo(np.float64).eps * hessian[diagonal].max()
         try:
             step = -cho_solve(cho_factor(hessian), gradient)
@@ -277,17 +301,18 @@ def _centre(
 
 
 def _barrier_value(weights: FloatArray, root: FloatArray, parameter: float) -> float:
+    """Return the function that ``_centre`` minimises."""
     return float(weights.sum() / parameter - 2.0 * np.log(np.diagonal(root)).sum() - np.log(weights).sum())
 
 
 def _by_cvxpy(actions: FloatArray, solver: str) -> Design:
-    """Hand the program to a conic solver; its dual matrix is made feasible here, whatever it was."""
+    """Solve the program by a conic solver; its dual matrix is made feasible here, however inaccurate it is."""
     try:
         cp: Any = import_module("cvxpy")
     except ImportError as error:
         raise ImportError(
             f"solver: expected cvxpy to be installed for {solver!r} (pip install 'sparsebandits[design]'); "
-            "solver='barrier' needs nothing"
+            "solver='barrier' needs no package"
         ) from error
     n_actions, dimension = actions.shape
     settings: dict[str, Any] = {} if solver == "clarabel" else {"eps": 1e-6, "max_iters": 20_000}

@@ -3,15 +3,15 @@
     φ²(H, s, L) = min over |S| ≤ s, ‖θ_Sᶜ‖₁ ≤ L‖θ_S‖₁  of  θ'Hθ / ‖θ_S‖₂².
 
 The problem is not convex, so the answer is an interval. H has to be positive semidefinite; then supports of size
-exactly s suffice. An upper bound is the ratio at any point of the cone. Lower bounds, for one support S:
+exactly s suffice. The ratio at any point of the cone is an upper bound. Lower bounds for one support S are:
 
 1. θ'Hθ ≥ ⟨θ_S, (H_SS − H_SSᶜ (H_SᶜSᶜ + δI)⁻¹ H_SᶜS) θ_S⟩ − δ‖θ_Sᶜ‖₂² for every δ ≥ 0, and in the cone
-   ‖θ_Sᶜ‖₂ ≤ L√s ‖θ_S‖₂. So the smallest eigenvalue of that Schur complement, less δL²s, is a lower bound.
+   ‖θ_Sᶜ‖₂ ≤ L√s ‖θ_S‖₂. So the smallest eigenvalue of that Schur complement minus δL²s is a lower bound.
 2. For one pattern of signs on S, scaled to ‖θ_S‖₁ = 1, the cone is a convex set and θ'Hθ a convex function on it. Since
-   ‖θ_S‖₂ ≤ ‖θ_S‖₁ its minimum is a lower bound, and exact for s = 1. Frank and Wolfe's gap certifies it.
+   ‖θ_S‖₂ ≤ ‖θ_S‖₁, its minimum is a lower bound, and exact for s = 1. The Frank–Wolfe gap certifies it.
 
-Where supports are too many to enumerate: with P = (H + δI)⁻¹ the Schur complement's smallest eigenvalue is at least
-1 / λ_max(P_SS), and λ_max(P_SS) at most the largest sum over a row of |P_SS| (Gershgorin).
+If there are too many supports to enumerate: with P = (H + δI)⁻¹ the smallest eigenvalue of the Schur complement is at
+least 1 / λ_max(P_SS), and λ_max(P_SS) is at most the largest row sum of |P_SS| (Gershgorin).
 """
 
 from itertools import combinations, product
@@ -24,33 +24,54 @@ from threadpoolctl import threadpool_limits
 from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, check_count, check_matrix, check_number
 
 MOST_SUPPORTS = 100_000
-"""Supports that are enumerated; beyond, bounds hold for all supports at once."""
+"""Largest number of supports that are enumerated; beyond it, bounds are computed for all supports at once."""
 
 MOST_CONVEX = 200
-"""Convex programs that are solved at most, one a support and pattern of signs."""
+"""Largest number of convex programs that are solved, one per support and pattern of signs."""
 
 RIDGES = (0.0, 1e-4, 1e-3, 1e-2, 0.03, 0.1)
 """Values of δ that are tried, relative to the mean eigenvalue."""
 
 BATCH = 4096
+"""Number of supports whose Schur complements are computed at once."""
 
 
 class Bounds(NamedTuple):
-    """An interval that holds the truth."""
+    """An interval that contains the true value.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Its ends.
+    """
 
     lower: float
     upper: float
 
 
 def restricted_eigenvalue(H: object, sparsity: int, L: float = 3.0) -> Bounds:  # noqa: N803
-    """Return ``(lower, upper)`` bounds of φ²(H, s, L); often they meet where supports can be enumerated.
+    """Return certified bounds on φ²(H, s, L); they often agree if the supports can be enumerated.
 
     Parameters
     ----------
-    H : symmetric positive semidefinite matrix ``(d, d)``, as E[aa'] is
-    sparsity : s, from 1 to d
-    L : how much of θ may lie outside of its support, in the 1-norm
+    H : array of shape (d, d)
+        A symmetric positive semidefinite matrix, such as E[aa'].
+    sparsity : int
+        Size of the support s, from 1 to d.
+    L : float, default=3.0
+        The 1-norm of θ outside of its support is at most L times that inside.
 
+    Returns
+    -------
+    Bounds
+
+    Raises
+    ------
+    ArgumentValueError
+        If the matrix is not symmetric and positive semidefinite.
+
+    Examples
+    --------
     >>> lower, upper = restricted_eigenvalue([[1.0, 0.9], [0.9, 1.0]], sparsity=1, L=0.5)
     >>> round(lower, 6), round(upper, 6)  # at θ = (1, −0.5)
     (0.35, 0.35)
@@ -73,7 +94,7 @@ def restricted_eigenvalue(H: object, sparsity: int, L: float = 3.0) -> Bounds:  
         raise ArgumentValueError("H", "a positive semidefinite matrix", f"one with the eigenvalue {values[0]:g}")
     if values[-1] <= 0.0:  # the matrix is zero
         return Bounds(0.0, 0.0)
-    with threadpool_limits(limits=1, user_api="blas"):  # threads that wait for a busy core took minutes
+    with threadpool_limits(limits=1, user_api="blas"):  # with several threads on a busy machine it took minutes
         if comb(dimension, sparsity) <= MOST_SUPPORTS:
             bounds = _enumerated(matrix, sparsity, cone)
         else:
@@ -90,14 +111,14 @@ def _enumerated(matrix: FloatArray, sparsity: int, cone: float) -> Bounds:
     for start in range(0, len(supports), BATCH):
         batch = supports[start : start + BATCH]
         lower[start : start + BATCH] = _by_schur_complement(matrix, batch, cone)
-    # Points are sought where the lower bound is smallest: no other support can hold a smaller ratio than that.
+    # Points are sought where the lower bound is smallest: on every other support the ratio is at least a larger one.
     order = np.argsort(lower, kind="stable")
     for i in order[:50]:
         upper = min(upper, _ratio(matrix, _unconstrained(matrix, supports[i]), sparsity, cone))
-    programs = 2 ** (sparsity - 1)  # one a pattern of signs, of which there are too many to list if s is large
+    programs = 2 ** (sparsity - 1)  # one per pattern of signs; too many to list if s is large
     settled, patterns = np.inf, list(product((1.0, -1.0), repeat=sparsity - 1)) if programs <= MOST_CONVEX else []
     for i in order[: MOST_CONVEX // programs]:
-        if min(settled, upper * (1.0 - 1e-9)) <= lower[i]:  # the smallest cannot rise any more
+        if min(settled, upper * (1.0 - 1e-9)) <= lower[i]:  # the smallest lower bound cannot be improved any more
             break
         smallest = np.inf
         for signs in patterns:
@@ -126,7 +147,7 @@ def _by_schur_complement(matrix: FloatArray, supports: IntArray, cone: float) ->
             bound = 1.0 / np.linalg.eigvalsh(block)[:, -1]  # the Schur complement is the block's inverse
         else:
             delta = ridge * scale
-            # H + δI has the Schur complement H_SS + δI − …, which is δI more than the one wanted.
+            # The Schur complement of H + δI is H_SS + δI − …, which has δI too much.
             inverse = np.linalg.inv(matrix + delta * np.eye(dimension))
             block = inverse[supports[:, :, np.newaxis], supports[:, np.newaxis, :]]
             bound = 1.0 / np.linalg.eigvalsh(block)[:, -1] - delta - delta * cone**2 * sparsity
@@ -135,7 +156,21 @@ def _by_schur_complement(matrix: FloatArray, supports: IntArray, cone: float) ->
 
 
 def relaxed_bounds(matrix: FloatArray, sparsity: int, cone: float) -> Bounds:
-    """Bound all supports at once by row sums; look for points near the rows that have the largest."""
+    """Return bounds for all supports at once: lower ones from row sums, upper ones from points near the largest sums.
+
+    Parameters
+    ----------
+    matrix : array of shape (d, d)
+        The matrix H, symmetric and positive semidefinite.
+    sparsity : int
+        Size of the support s.
+    cone : float
+        The constant L of the cone.
+
+    Returns
+    -------
+    Bounds
+    """
     dimension = len(matrix)
     scale = float(np.trace(matrix)) / dimension
     lower, upper = 0.0, np.inf
@@ -156,7 +191,7 @@ def relaxed_bounds(matrix: FloatArray, sparsity: int, cone: float) -> Bounds:
 
 
 def _unconstrained(matrix: FloatArray, support: IntArray) -> FloatArray:
-    """Return the minimiser of θ'Hθ / ‖θ_S‖₂² over all θ, the cone forgotten."""
+    """Return the minimiser of θ'Hθ / ‖θ_S‖₂² over all θ, inside the cone or not."""
     outside = np.setdiff1d(np.arange(len(matrix)), support)
     answer = np.linalg.pinv(matrix[np.ix_(outside, outside)], hermitian=True) @ matrix[np.ix_(outside, support)]
     schur = matrix[np.ix_(support, support)] - matrix[np.ix_(support, outside)] @ answer
@@ -167,7 +202,7 @@ def _unconstrained(matrix: FloatArray, support: IntArray) -> FloatArray:
 
 
 def _ratio(matrix: FloatArray, theta: FloatArray, sparsity: int, cone: float) -> float:
-    """Return θ'Hθ / ‖θ_S‖₂² for the best S, after what lies outside has been shrunk into the cone."""
+    """Return θ'Hθ / ‖θ_S‖₂² for the s largest coordinates S, after shrinking the others into the cone."""
     largest = np.argsort(-np.abs(theta), kind="stable")[:sparsity]
     inside = np.zeros_like(theta)
     inside[largest] = theta[largest]
@@ -182,7 +217,7 @@ def _ratio(matrix: FloatArray, theta: FloatArray, sparsity: int, cone: float) ->
 def _convex(matrix: FloatArray, support: IntArray, signs: FloatArray, cone: float) -> tuple[float, FloatArray]:
     """Minimise θ'Hθ over sign(θ_S) = signs, ‖θ_S‖₁ = 1, ‖θ_Sᶜ‖₁ ≤ L; return a certified lower bound and the point.
 
-    Accelerated projected gradients (Beck and Teboulle 2009); the lower bound is f(θ) less Frank and Wolfe's gap.
+    Accelerated projected gradients (Beck and Teboulle 2009); the lower bound is f(θ) minus the Frank–Wolfe gap.
     """
     outside = np.setdiff1d(np.arange(len(matrix)), support)
     order = np.concatenate((support, outside))
@@ -219,7 +254,7 @@ def _onto_simplex(vector: FloatArray, total: float) -> FloatArray:
 
 
 def _onto_ball(vector: FloatArray, radius: float) -> FloatArray:
-    """Return the nearest point of 1-norm at most ``radius``."""
+    """Return the nearest point whose 1-norm is at most ``radius``."""
     if np.abs(vector).sum() <= radius:
         return vector
     return np.sign(vector) * _onto_simplex(np.abs(vector), radius)

@@ -2,10 +2,10 @@
 
 C_min is 1 (Hao, Lattimore and Wang 2020). Corners drawn uniformly have E[aa'] = I, whose smallest eigenvalue is 1, and
 no distribution does better: σ_min(E[aa']) ≤ tr(E[aa']) / d = 1. The same bound holds for all actions with ‖a‖_∞ ≤ 1, so
-a set that the paper calls exploratory (C_min ≥ 1) has C_min = 1 there.
+a set of such actions that the paper calls exploratory (C_min ≥ 1) has C_min = 1.
 
-All of 2^d corners are not needed: any d columns of a Hadamard matrix are orthogonal, so its rows, with equal weights,
-have E[aa'] = I too. Sylvester's matrix has as many rows as the first power of two that is not below d.
+Not all of the 2^d corners are needed: any d columns of a Hadamard matrix are orthogonal, so its rows, with equal
+weights, have E[aa'] = I too. Sylvester's matrix has as many rows as the smallest power of two that is at least d.
 """
 
 from dataclasses import dataclass
@@ -18,12 +18,14 @@ from sparsebandits.arguments import FloatArray, check_count, frozen
 
 @dataclass(frozen=True)
 class HypercubeDesign:
-    """The best exploration of {−1, 1}^d: :class:`sparsebandits.theory.Design` without 2^d rows.
+    """The distribution that explores {−1, 1}^d best, like a :class:`Design` but without 2^d rows.
 
-    Attributes
+    Parameters
     ----------
-    dimension : d
-    c_min, upper_bound : both 1, so the gap is zero
+    dimension : int
+        Dimension d of the cube.
+    c_min, upper_bound : float, default=1.0
+        Both are 1, so the gap is zero.
     """
 
     dimension: int
@@ -32,7 +34,7 @@ class HypercubeDesign:
 
     @property
     def gap(self) -> float:
-        """How much larger than ``c_min`` the optimum may be: nothing."""
+        """How much larger than ``c_min`` the optimum may be: zero."""
         return self.upper_bound - self.c_min
 
     @property
@@ -41,14 +43,31 @@ class HypercubeDesign:
         return self.c_min >= 1.0
 
     def corners(self) -> FloatArray:
-        """Return fewer than 2d corners, one a row, that with equal weights explore as well as all of them."""
+        """Return fewer than 2d corners that with equal weights explore as well as all of them.
+
+        Returns
+        -------
+        array of shape (n, d)
+            One row per corner.
+        """
         rows = 1 << (self.dimension - 1).bit_length()
         return frozen(hadamard(rows, dtype=np.float64)[:, : self.dimension])
 
 
 def hypercube_design(dimension: int) -> HypercubeDesign:
-    """Return the exploration distribution of {−1, 1}^d and its C_min.
+    """Return the distribution that explores {−1, 1}^d best, and its C_min.
 
+    Parameters
+    ----------
+    dimension : int
+        Dimension d of the cube.
+
+    Returns
+    -------
+    HypercubeDesign
+
+    Examples
+    --------
     >>> cube = hypercube_design(3)
     >>> cube.c_min, cube.gap, cube.corners().shape
     (1.0, 0.0, (4, 3))

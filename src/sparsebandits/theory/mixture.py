@@ -1,6 +1,6 @@
 """The mixture policy by which Hao, Lattimore and Deng (2021) bound Ψ_{*,3}, and the bounds that hold for given draws.
 
-Appendix, proof of the lemma on the information ratio. With P(x* = ·), Δ and v as in ``information.py``,
+Appendix, proof of the lemma on the information ratio. With P(x* = ·), Δ and v as in ``rules/information.py``,
 
     π^TS(a) = P(x* = a),   μ = argmax σ_min(E_μ[aa']),   π^mix = (1 − γ) π^TS + γ μ.
 
@@ -16,10 +16,10 @@ so that Ψ_2(π^TS) ≤ d, and Ψ_3(π^mix) ≤ (L √G + 2Rγ)³ / (γ C_min G)
 
     Ψ_3(π^mix) ≤ 27/2 · R L² / C_min        (where L √G > 4R, γ = 1, and Ψ_3(μ) ≤ (2R)³ / (C_min G) is smaller).
 
-These are with the gain v. In nats, v ≤ 2 (R² + σ²) I (docs/paper.md), which is a factor to both. Where actions that may
-be best are s-sparse and have entries within ±1, L² ≤ s; the paper has s² there. What it prints for the last line,
-s² (R² + 1) / (8 R² C_min) ≤ s² / (4 C_min), is not the minimum over γ of the line before; it is false
-(docs/theory.md).
+These ratios are with the gain v. With the information I in nats, both bounds have the additional factor 2 (R² + σ²),
+since v ≤ 2 (R² + σ²) I (docs/paper.md). Where actions that may be best are s-sparse with entries within ±1, L² ≤ s; the
+paper has s² there. The last line of the printed proof, s² (R² + 1) / (8 R² C_min) ≤ s² / (4 C_min), is not the minimum
+over γ of the line before, and it is false (docs/theory.md).
 """
 
 import numpy as np
@@ -29,15 +29,47 @@ from sparsebandits.rules.information import Information
 
 
 def mixture_rate(known: Information, largest_mean: float, longest: float) -> float:
-    """Return γ = min(1, L √G / 4R): ``largest_mean`` is R and ``longest`` is L."""
+    """Return the weight of exploration in the mixture: γ = min(1, L √G / 4R).
+
+    Parameters
+    ----------
+    known : Information
+        What :func:`sparsebandits.rules.information.information` returns.
+    largest_mean : float
+        R, the largest absolute mean reward of an action under a draw.
+    longest : float
+        L, the largest Euclidean norm of an action that may be best.
+
+    Returns
+    -------
+    float
+    """
     deviations = known.conditional_mean - known.mean
     spread = float(known.support_probability @ np.square(deviations).sum(axis=1))  # G
     return 0.0 if spread == 0.0 else min(1.0, longest * float(np.sqrt(spread)) / (4.0 * largest_mean))
 
 
 def proof_mixture(known: Information, exploration: FloatArray, largest_mean: float, longest: float) -> FloatArray:
-    """Return π^mix, shape ``(K,)``; ``exploration`` is μ, the weights of ``theory.exploratory_design``.
+    """Return the mixture π^mix of Thompson sampling and exploration.
 
+    Parameters
+    ----------
+    known : Information
+        What :func:`sparsebandits.rules.information.information` returns.
+    exploration : array of shape (K,)
+        μ, such as the weights of :func:`exploratory_design`.
+    largest_mean : float
+        R, the largest absolute mean reward of an action under a draw.
+    longest : float
+        L, the largest Euclidean norm of an action that may be best.
+
+    Returns
+    -------
+    array of shape (K,)
+        The probability of each action.
+
+    Examples
+    --------
     >>> from sparsebandits.rules.information import information
     >>> from sparsebandits.posteriors.draws import Draws
     >>> actions = np.array([[1.0], [-1.0], [0.5]])
@@ -50,8 +82,26 @@ def proof_mixture(known: Information, exploration: FloatArray, largest_mean: flo
 
 
 def ratio_bounds(dimension: int, c_min: float, largest_mean: float, longest: float) -> tuple[float, float]:
-    """Return what Ψ_2(π^TS) and Ψ_3(π^mix) are at most, with the gain v; the second is infinite if C_min is zero.
+    """Return bounds on Ψ_2 of Thompson sampling and on Ψ_3 of the mixture, with the gain v.
 
+    Parameters
+    ----------
+    dimension : int
+        Number of features d.
+    c_min : float
+        C_min of the actions.
+    largest_mean : float
+        R, the largest absolute mean reward of an action under a draw.
+    longest : float
+        L, the largest Euclidean norm of an action that may be best.
+
+    Returns
+    -------
+    second, third : float
+        The bounds; the second one is infinite if C_min is zero.
+
+    Examples
+    --------
     >>> ratio_bounds(8, 1.0, largest_mean=1.0, longest=1.0)
     (8.0, 13.5)
     """
@@ -60,8 +110,21 @@ def ratio_bounds(dimension: int, c_min: float, largest_mean: float, longest: flo
 
 
 def nats_factor(largest_mean: float, noise_variance: float) -> float:
-    """Return 2 (R² + σ²): v is at most so many times the mutual information.
+    """Return the factor 2 (R² + σ²): v is at most this many times the mutual information.
 
+    Parameters
+    ----------
+    largest_mean : float
+        R, the largest absolute mean reward of an action under a draw.
+    noise_variance : float
+        Noise variance σ².
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> nats_factor(1.0, 2.0)
     6.0
     """

@@ -1,9 +1,9 @@
-"""The regimes of Hao, Lattimore and Deng (2021, Table 2), for given numbers and in words.
+"""The regimes of Hao, Lattimore and Deng (2021, Table 2), as numbers and in words.
 
     exploratory: C_min ≥ 1.    data-rich: n ≳ d³Δ / s⁴.    large K: K ≳ d exp(s).
 
-The last two hold up to constants in the paper; here the constant is taken to be 1, and said to be. Where the two terms
-of Theorem 1 cross is exact (:func:`sparsebandits.theory.bounds.crossover`) and stands beside it.
+The last two hold up to constants in the paper; here the constants are taken to be 1. The point at which the two terms
+of Theorem 1 cross is exact (:func:`sparsebandits.theory.bounds.crossover`) and given as well.
 """
 
 import math
@@ -25,19 +25,24 @@ RATES = {
 
 @dataclass(frozen=True)
 class Regime:
-    """Where a problem stands in Table 2.
+    """The place of a problem in Table 2.
 
-    Attributes
+    Parameters
     ----------
-    exploratory : whether C_min is given and at least 1, up to the accuracy of ``exploratory_design``; else the set
-        counts as arbitrary
-    data_rich : whether n ≥ d³Δ / s⁴, with the constant taken to be 1
-    data_rich_from : d³Δ / s⁴
-    large_k : whether K ≥ d exp(s), with the constant taken to be 1; so it is where K is not given
-    large_k_from : log(d exp(s)), the logarithm since the number may be beyond all numbers
-    crossover : the n at which the two terms of Theorem 1, as printed, are equal; None without C_min, or if the √n
-        term is the smaller one from the first round on
-    rate : the entry of Table 2
+    exploratory : bool
+        Whether C_min is given and at least 1, up to the accuracy of :func:`exploratory_design`. If not, the action set
+        counts as arbitrary.
+    data_rich : bool
+        Whether n ≥ d³Δ / s⁴.
+    data_rich_from : float
+        d³Δ / s⁴.
+    large_k : bool
+        Whether K ≥ d exp(s), or K is not given.
+    large_k_from : float
+        log(d exp(s)); the logarithm, since the number itself may overflow.
+    crossover : float or None
+        The n at which the two terms of Theorem 1, as printed, are equal; None if C_min is not given, or the √n term is
+        the smaller one from the first round on.
     """
 
     exploratory: bool
@@ -69,8 +74,31 @@ def regime(
     information: float,
     crosses: float | None = None,
 ) -> Regime:
-    """Return the regime of Table 2, where ``information`` is Δ.
+    """Return the regime of Table 2.
 
+    Parameters
+    ----------
+    horizon : int
+        Number of rounds n.
+    dimension : int
+        Number of features d.
+    sparsity : int
+        Number of features that matter s.
+    n_actions : int or None
+        Number of actions K; None for an infinite set.
+    c_min : float or None
+        C_min of the actions; None if it is not known.
+    information : float
+        Δ, the bound of the paper on I(x*; F).
+    crosses : float, optional
+        The n at which the two terms of Theorem 1 are equal.
+
+    Returns
+    -------
+    Regime
+
+    Examples
+    --------
     >>> print(regime(1000, 100, 10, 200, 1.0, information=math.log(200)))
     exploratory action set, data-rich, small K: regret of order √(nd log K)
     """
@@ -87,8 +115,19 @@ def regime(
 
 
 def power_of_ten(logarithm: float) -> str:
-    """Return a number from its natural logarithm, whatever its size.
+    """Return a number as text from its natural logarithm, however large it is.
 
+    Parameters
+    ----------
+    logarithm : float
+        The natural logarithm of the number.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> power_of_ten(math.log(2500)), power_of_ten(1000.0)
     ('2500', '10^434')
     """

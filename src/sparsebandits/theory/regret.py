@@ -1,23 +1,24 @@
-"""Every bound on regret that the paper states or compares with, at given numbers: Theorem 1 and Table 1.
+"""The bounds on regret that the paper states or compares with, as numbers: Theorem 1 and Table 1.
 
-Hao, Lattimore and Deng (2021). Rows of Theorem 1 and of its corollary for Thompson sampling come as printed and with
-the constants that the proofs give for R_max and σ² (:mod:`sparsebandits.theory.bounds`). The others, for unit noise:
+Hao, Lattimore and Deng (2021). Theorem 1 and its corollary for Thompson sampling are given as printed and with the
+constants that the proofs give for R_max and σ² (:mod:`sparsebandits.theory.bounds`). The others, for unit noise, are
 
-    √(sdn)        online-to-confidence sets (Abbasi-Yadkori, Pál and Szepesvári 2012), logarithms and constant left out:
+    √(sdn)        online-to-confidence sets (Abbasi-Yadkori, Pál and Szepesvári 2012), without logarithms and constant:
                   √(8dn (M² + β_n) log(1 + n/d)) in *Bandit Algorithms*, Thm 23.5, with a universal constant in β_n
     s√n           elimination on the hypercube (Lattimore, Crammer and Szepesvári 2015), likewise
     (2 log(2d) R_max)^(1/3) s^(2/3) n^(2/3) / C_min^(2/3)
                   explore the sparsity, then commit (Hao, Lattimore and Wang 2020, Thm 4.2). It is R_max n₁; the theorem
-                  adds 3n R_max exp(−c n₁) with a universal constant c, which is left out here
-    √(sdn) / 8    below, for any policy (Lattimore and Szepesvári 2020, *Bandit Algorithms*, Thm 24.3), if sd ≤ n and d
-                  is a multiple of s, at least 2s. The hard θ has s entries of √(d / (sn)): R_max has to allow √(sd/n)
+                  adds 3n R_max exp(−c n₁) with a universal constant c, which is omitted here
+    √(sdn) / 8    lower bound for any policy (Lattimore and Szepesvári 2020, *Bandit Algorithms*, Thm 24.3), if sd ≤ n
+                  and d is a multiple of s, at least 2s. The hard θ has s entries of √(d / (sn)), so R_max has to be at
+                  least √(sd/n)
     (e⁻⁴/4) min(s^(1/3) n^(2/3) / C_min^(1/3), √(dn))
-                  below, for any policy (Hao, Lattimore and Wang 2020, Thm 3.3)
+                  lower bound for any policy (Hao, Lattimore and Wang 2020, Thm 3.3)
 
-The constants of Hao, Lattimore and Wang are quoted from memory, not compared with their print. Noise of variance σ² is
-unit noise once rewards are divided by σ: each value is σ times the one at R_max / σ.
+The constants of Hao, Lattimore and Wang are quoted from memory and were not checked against their paper. Noise of
+variance σ² is unit noise once rewards are divided by σ: each value is σ times the one at R_max / σ.
 
-Regret is at most 2 R_max n in any case. Nothing is capped at it: it stands in the table.
+Regret is at most 2 R_max n in any case. That bound is a row of the table; no other row is capped at it.
 """
 
 import math
@@ -50,31 +51,40 @@ UPPER, LOWER = "upper", "lower"
 ARBITRARY, EXPLORATORY, CUBE = "arbitrary", "exploratory, sparse x*", "hypercube"
 
 PRINTED = "as printed"
-HONEST = "as proved"
+PROVED = "as proved"
 SHARPENED = "as proved, s for s²"
-GIVEN = "of the source"
-LEADING = "of the source, leading term"
-UNMET = "of the source, but not met"
+GIVEN = "from the source"
+LEADING = "from the source, leading term"
+UNMET = "conditions not met"
 RATE = "rate, no constant"
 
-MEMORY = "The constants of HLW 2020 are quoted from memory, not compared with the print."
+MEMORY = "The constants of HLW 2020 are quoted from memory and were not checked against the paper."
 
 
 @dataclass(frozen=True)
 class RegretBound:
-    """One bound: where it is from, for whom it holds, and its value.
+    """One bound on regret: its source, what it applies to, and its value.
 
-    Attributes
+    Parameters
     ----------
-    source : theorem or paper
-    policy : whose regret it bounds; "any policy" for lower bounds
-    actions : for which sets of actions it is stated
-    side : "upper" or "lower"
-    type : "Bayesian", "frequentist" or "minimax"
-    value : the bound; where ``constant`` says that there is none, only its growth means something
-    constant : where the constant is from, or that there is none
-    remark : what to know before one relies on the value; empty if nothing
-    holds : whether its conditions are met at these numbers
+    source : str
+        The theorem or paper.
+    policy : str
+        The policy whose regret is bounded; "any policy" for lower bounds.
+    actions : str
+        The action sets for which it is stated.
+    side : {"upper", "lower"}
+        Whether regret is at most or at least the value.
+    type : {"Bayesian", "frequentist", "minimax"}
+        The kind of regret.
+    value : float
+        The bound; if ``constant`` says that there is none, only its growth is meaningful.
+    constant : str
+        Where the constant is from, or that there is none.
+    remark : str, default=""
+        What to know before relying on the value.
+    holds : bool, default=True
+        Whether the conditions of the bound are met at these numbers.
     """
 
     source: str
@@ -89,7 +99,7 @@ class RegretBound:
 
     @property
     def sign(self) -> str:
-        """How regret compares with the value: "≤", "≥", "≲" if something is left out, or "~" for a rate."""
+        """How regret compares with the value: "≤", "≥", "≲" if a term is omitted, or "~" for a rate."""
         if self.constant == RATE:
             return "~"
         return "≥" if self.side == LOWER else "≲" if self.constant == LEADING else "≤"
@@ -97,7 +107,27 @@ class RegretBound:
 
 @dataclass(frozen=True)
 class Problem:
-    """What bounds depend on: n, d, s, K (None is a set without end), C_min (None if it is not known), σ², R_max, C."""
+    """The numbers that bounds depend on.
+
+    Parameters
+    ----------
+    horizon : int
+        Number of rounds n.
+    dimension : int
+        Number of features d.
+    sparsity : int
+        Number of features that matter s.
+    n_actions : int or None
+        Number of actions K; None for an infinite set.
+    c_min : float or None
+        C_min of the actions; None if it is not known.
+    noise_variance : float
+        Noise variance σ².
+    bound : float
+        R_max, the largest absolute mean reward.
+    constant : float
+        The constant C of the entropy.
+    """
 
     horizon: int
     dimension: int
@@ -109,7 +139,7 @@ class Problem:
     constant: float
 
     def __str__(self) -> str:
-        many = "K without end" if self.n_actions is None else f"K = {power_of_ten(math.log(self.n_actions))}"
+        many = "K infinite" if self.n_actions is None else f"K = {power_of_ten(math.log(self.n_actions))}"
         known = "C_min not given" if self.c_min is None else f"C_min = {formatted(self.c_min)}"
         return (
             f"n = {self.horizon}, d = {self.dimension}, s = {self.sparsity}, {many}, {known}, "
@@ -119,15 +149,20 @@ class Problem:
 
 @dataclass(frozen=True)
 class RegretBounds:
-    """All bounds for one problem; printed, a table and the regime.
+    """All bounds for one problem. Printing it shows a table and the regime.
 
-    Attributes
+    Parameters
     ----------
-    problem : what they are for
-    rows : the bounds
-    regime : of Table 2
-    entropy_as_printed, entropy : Δ, and what its proof gives for this noise
-    ratios_as_printed, ratios : bounds on Ψ_{*,2} and Ψ_{*,3}, as printed and as proved
+    problem : Problem
+        The numbers that the bounds are for.
+    rows : tuple of RegretBound
+        The bounds.
+    regime : Regime
+        The regime of Table 2.
+    entropy_as_printed, entropy : float
+        Bounds on I(x*; F): Δ as printed, and as proved for this noise variance.
+    ratios_as_printed, ratios : Ratios
+        Bounds on the information ratios, as printed and as proved.
     """
 
     problem: Problem
@@ -139,7 +174,12 @@ class RegretBounds:
     ratios: Ratios
 
     def table(self) -> Table:
-        """Return the bounds, one a row."""
+        """Return the bounds as a table, one per row.
+
+        Returns
+        -------
+        Table
+        """
         columns = ("bound", "policy", "actions", "type", "regret", "constant")
         rows: list[tuple[Cell, ...]] = [
             (row.source, row.policy, row.actions, row.type, _shown(row), row.constant) for row in self.rows
@@ -151,16 +191,23 @@ class RegretBounds:
         return "\n".join([f"{self.problem}\n", str(self.table()), "", *remarks, "", *self.about_the_regime()])
 
     def _caveats(self) -> list[str]:
+        """Return remarks about the problem as a whole."""
         problem = self.problem
         caveats = [MEMORY] if problem.c_min is not None else []
         if problem.c_min is not None and problem.c_min > 1.0:
-            caveats.append("All proofs take features between −1 and 1, for which C_min is at most 1.")
+            caveats.append("All proofs assume features between −1 and 1, for which C_min is at most 1.")
         if problem.bound > math.sqrt(problem.sparsity) * (1.0 + 1e-9) and problem.n_actions is None:
-            caveats.append("The entropy is that of ‖θ‖ ≤ 1, where R_max is at most √s.")
+            caveats.append("The entropy assumes ‖θ‖ ≤ 1, for which R_max is at most √s.")
         return caveats
 
     def about_the_regime(self) -> list[str]:
-        """Return sentences that name the regime and what decides it."""
+        """Return the regime and the reasons for it, in words.
+
+        Returns
+        -------
+        list of str
+            One line per entry.
+        """
         problem, place = self.problem, self.regime
         sign = "≥" if place.data_rich else "<"
         lines = [
@@ -169,32 +216,37 @@ class RegretBounds:
             f"with Δ = {formatted(self.entropy_as_printed)}",
         ]
         if problem.n_actions is None:
-            lines.append("  actions: a set without end counts as large K")
+            lines.append("  actions: an infinite set counts as large K")
         else:
             sign = "≥" if place.large_k else "<"
             many = power_of_ten(math.log(problem.n_actions))
             lines.append(f"  actions: K = {many} {sign} d exp(s) = {power_of_ten(place.large_k_from)}")
         if problem.c_min is None:
-            lines.append("  C_min is not given, so the set counts as arbitrary; sparsebandits design computes it")
+            lines.append("  C_min is not given, so the set counts as arbitrary; `sparsebandits design` computes it")
         elif not place.exploratory:
             lines.append(
-                f"  C_min = {formatted(problem.c_min)} < 1: not exploratory as the paper defines it, though the proof "
-                "of its n^(2/3) term needs no more than C_min > 0"
+                f"  C_min = {formatted(problem.c_min)} < 1: not exploratory by the paper's definition, though the "
+                "proof of the n^(2/3) term only needs C_min > 0"
             )
         if place.crossover is not None:
             lines.append(f"  the two terms of Theorem 1, as printed, cross at n = {formatted(place.crossover)}")
         elif problem.c_min is not None:
-            lines.append("  of the two terms of Theorem 1, as printed, √n is the smaller one from the first round on")
+            lines.append("  the √n term of Theorem 1, as printed, is the smaller one from the first round on")
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it for a program: numbers, strings, None, lists and dicts."""
+        """Return everything as plain data, as JSON needs it.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "problem": asdict(self.problem),
             "bounds": [asdict(row) for row in self.rows],
             "regime": {**asdict(self.regime), "rate": self.regime.rate, "in_words": str(self.regime)},
-            "entropy": {PRINTED: self.entropy_as_printed, HONEST: self.entropy},
-            "information_ratio": {PRINTED: self.ratios_as_printed._asdict(), HONEST: self.ratios._asdict()},
+            "entropy": {PRINTED: self.entropy_as_printed, PROVED: self.entropy},
+            "information_ratio": {PRINTED: self.ratios_as_printed._asdict(), PROVED: self.ratios._asdict()},
         }
 
 
@@ -208,20 +260,35 @@ def regret_bound(
     bound: float | None = None,
     constant: float = COVERING_CONSTANT,
 ) -> RegretBounds:
-    """Return every bound of Theorem 1 and Table 1 at these numbers, and the regime of Table 2.
+    """Return the bounds of Theorem 1 and Table 1 at given numbers, and the regime of Table 2.
 
     Parameters
     ----------
-    horizon : n, rounds
-    dimension : d, features
-    sparsity : s, features that matter
-    n_actions : K; None or infinity for a set without end
-    c_min : C_min of the actions, as ``exploratory_design`` has it; None if it is not known or zero, which leaves out
-        the bounds that need it
-    noise_variance : σ²; what is as printed has 1, whatever is given here
-    bound : R_max, the largest |⟨a, θ⟩|; by default √s, which is right if ‖a‖_∞ ≤ 1 and ‖θ‖ ≤ 1 as in the paper
-    constant : C in the entropy, which the paper leaves open; 3e will do
+    horizon : int
+        Number of rounds n.
+    dimension : int
+        Number of features d.
+    sparsity : int
+        Number of features that matter s.
+    n_actions : int, optional
+        Number of actions K; None or infinity for an infinite set.
+    c_min : float, optional
+        C_min of the actions, see :func:`exploratory_design`. None if it is not known or zero; then the bounds that need
+        it are left out.
+    noise_variance : float, default=1.0
+        Noise variance σ². Bounds as printed are for unit noise, whatever is given.
+    bound : float, optional
+        R_max, the largest absolute mean reward. By default √s, which is valid for features between -1 and 1 and
+        coefficients of norm at most 1, as in the paper.
+    constant : float, default=COVERING_CONSTANT
+        The constant C of the entropy, which the paper leaves open.
 
+    Returns
+    -------
+    RegretBounds
+
+    Examples
+    --------
     >>> bounds = regret_bound(horizon=1000, dimension=100, sparsity=10, n_actions=200, c_min=1.0)
     >>> [round(row.value) for row in bounds.rows if row.source == "Theorem 1" and row.constant == "as printed"]
     [515, 515]
@@ -236,12 +303,12 @@ def regret_bound(
     delta = entropy_as_printed(n, d, s, problem.n_actions, c)
     information = entropy(n, d, s, problem.n_actions, noise, c)
     rows = [RegretBound("trivial", "any policy", ARBITRARY, UPPER, "minimax", 2.0 * reach * n, "2 R_max n")]
-    for what, psi, budget in ((PRINTED, printed, delta), (HONEST, proved, information)):
+    for what, psi, budget in ((PRINTED, printed, delta), (PROVED, proved, information)):
         for source, policy in (("Theorem 1", "sparse IDS"), ("Corollary of Thm 1", "sparse TS")):
             rows.append(_theorem(n, budget, {2.0: psi.second}, source, policy, ARBITRARY, what))
     for what, psi, budget in (
         (PRINTED, printed, delta),
-        (HONEST, proved, information),
+        (PROVED, proved, information),
         (SHARPENED, sharper, information),
     ):
         if psi.third is not None:
@@ -260,8 +327,23 @@ def regret_bound(
 
 
 def regret_bounds_over(bounds: RegretBounds, points: int = 200) -> list[RegretBounds]:
-    """Return the same problem at other horizons: from 1 to ten times its own, or past where the terms cross.
+    """Return the bounds of the same problem at other horizons.
 
+    They go from 1 to ten times the horizon of the problem, or ten times the point where the terms of Theorem 1 cross.
+
+    Parameters
+    ----------
+    bounds : RegretBounds
+        What :func:`regret_bound` returned.
+    points : int, default=200
+        The number of horizons, evenly spaced on a logarithmic scale; those that are equal after rounding count once.
+
+    Returns
+    -------
+    list of RegretBounds
+
+    Examples
+    --------
     >>> over = regret_bounds_over(regret_bound(100, 10, 2), points=3)
     >>> [one.problem.horizon for one in over]
     [1, 32, 1000]
@@ -277,6 +359,7 @@ def regret_bounds_over(bounds: RegretBounds, points: int = 200) -> list[RegretBo
 def _theorem(
     n: float, budget: float, psi: Mapping[float, float], source: str, policy: str, actions: str, constant: str
 ) -> RegretBound:
+    """Return a row of Theorem 1 or of its corollary."""
     value, exponent = least_generic_bound(n, budget, psi)
     remark = ""
     if constant == PRINTED:
@@ -287,7 +370,7 @@ def _theorem(
 
 
 def _shown(row: RegretBound) -> str:
-    """Return the sign and the value, in brackets where the bound does not hold."""
+    """Return the sign and the value, in brackets if the bound does not hold."""
     said = f"{row.sign} {formatted(row.value)}"
     return said if row.holds else f"({said})"
 
@@ -315,7 +398,7 @@ def _of_others(problem: Problem) -> list[RegretBound]:
     if c_min is not None:
         leading = math.cbrt(2.0 * problem.noise_variance * math.log(2.0 * d)) * math.cbrt(reach)
         leading *= math.pow(s / c_min, 2 / 3) * two_thirds
-        left_out = "HLW 2020, Thm 4.2 adds 3n R_max exp(−c n₁) for a c > 0 that it does not name."
+        left_out = "HLW 2020, Thm 4.2 adds 3n R_max exp(−c n₁) for some unspecified c > 0."
         rows.append(
             RegretBound("HLW 2020, Thm 4.2", "ESTC", "C_min > 0", UPPER, "frequentist", leading, LEADING, left_out)
         )
@@ -351,17 +434,18 @@ def _checked(
     bound: object,
     constant: object,
 ) -> Problem:
+    """Return the problem after checking every number."""
     n, d, s = check_count("horizon", horizon), check_count("dimension", dimension), check_count("sparsity", sparsity)
     for name, count in (("horizon", n), ("dimension", d)):
-        check_number(name, count)  # not too large to be one
+        check_number(name, count)  # not too large for a float
     if s > d:
         raise ArgumentValueError("sparsity", f"at most dimension ({d})", f"{s}")
     many = None if n_actions is None or n_actions == math.inf else check_count("n_actions", n_actions)
     if c_min is not None and not check_number("c_min", c_min) > 0.0:
-        hint = "none for actions that do not span the space"
+        hint = "None for actions that do not span the space"
         raise ArgumentValueError("c_min", f"a positive number, or {hint}", shown(c_min))
     if c_min is not None and many is not None and many < d:
-        raise ArgumentValueError("c_min", f"none for fewer actions ({many}) than features ({d})", shown(c_min))
+        raise ArgumentValueError("c_min", f"None for fewer actions ({many}) than features ({d})", shown(c_min))
     c = check_number("constant", constant)
     if c < 1.0:
         raise ArgumentValueError("constant", "a number of at least 1", shown(constant))

@@ -1,8 +1,8 @@
-"""What a set of actions cannot tell: directions of θ on which no reward depends.
+"""What a set of actions cannot identify: directions of θ on which no reward depends.
 
-If every action is orthogonal to x, rewards under θ and θ + x are the same and C_min(𝒜) is 0. In terms of features, that
-is a column which is a linear combination of others. The pivoted QR factorisation AP = Q[R₁₁ R₁₂] finds r columns that
-are independent, and each other column in terms of them: the columns of R₁₁⁻¹R₁₂.
+If every action is orthogonal to x, rewards under θ and θ + x are the same and C_min(𝒜) is 0. In terms of features, some
+column is then a linear combination of others. The pivoted QR factorisation AP = Q[R₁₁ R₁₂] finds r independent columns,
+and every other column in terms of them: the columns of R₁₁⁻¹R₁₂.
 """
 
 from dataclasses import dataclass
@@ -14,18 +14,21 @@ from sparsebandits.arguments import FloatArray, IntArray, check_columns, check_m
 from sparsebandits.theory.design import exploratory_design
 
 NEGLIGIBLE = 3e-6
-"""Coefficients below this share of the largest one are of the size of what counts as dependent (``design.py``)."""
+"""Coefficients below this share of the largest one are dropped: it is what counts as dependent in ``design.py``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Unseen:
-    """A feature whose effect no action tells apart: its column is Σ coefficients · columns of other features.
+    """A feature whose effect cannot be identified: its column is a linear combination of other columns.
 
-    Attributes
+    Parameters
     ----------
-    feature : column of the actions
-    others : columns that it is a combination of; none if it is zero in all actions, or negligible beside the others
-    coefficients : of these columns
+    feature : int
+        Its column in the actions.
+    others : int array of shape (n,)
+        The columns that it is a combination of; empty if it is zero in all actions, or negligible compared with others.
+    coefficients : array of shape (n,)
+        The coefficients of these columns.
     """
 
     feature: int
@@ -33,7 +36,18 @@ class Unseen:
     coefficients: FloatArray
 
     def direction(self, dimension: int) -> FloatArray:
-        """Return x with ⟨a, x⟩ = 0 for all actions: 1 at the feature, minus the coefficients at the others."""
+        """Return the direction that is orthogonal to all actions.
+
+        Parameters
+        ----------
+        dimension : int
+            Number of features d.
+
+        Returns
+        -------
+        array of shape (d,)
+            1 at the feature, minus the coefficients at the other columns, 0 elsewhere.
+        """
         x = np.zeros(dimension)
         x[self.feature] = 1.0
         x[self.others] = -self.coefficients
@@ -41,8 +55,20 @@ class Unseen:
 
 
 def unseen_features(actions: object) -> tuple[Unseen, ...]:
-    """Return the features that are combinations of others, in the order of their columns; none if the actions span.
+    """Return the features whose columns are linear combinations of others.
 
+    Parameters
+    ----------
+    actions : array or DataFrame of shape (K, d)
+        One row per action.
+
+    Returns
+    -------
+    tuple of Unseen
+        In the order of their columns; empty if the actions span the space.
+
+    Examples
+    --------
     >>> [(one.feature, one.others.tolist(), one.coefficients.round(6).tolist())
     ...  for one in unseen_features([[1.0, 0.0, 2.0], [0.0, 0.0, 4.0], [3.0, 0.0, 1.0], [0.0, 0.0, 1.0]])]
     [(1, [], [])]
