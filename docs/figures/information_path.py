@@ -10,7 +10,7 @@ DOCS = Path(__file__).parents[1]
 HORIZON, EVERY = 300, 10
 
 
-def gaussian() -> sb.experiments.InformationPath:
+def gaussian() -> sb.theory.InformationPath:
     """Return a run of randomised sparse IDS on Gaussian actions, under the prior of its default settings."""
     world = sb.environments.GaussianActions(dimension=20, sparsity=2, n_actions=50, noise_variance=1.0)
     prior = sb.SpikeSlab(inclusion=2 / 20, slab_variance=1 / 2)
@@ -18,7 +18,7 @@ def gaussian() -> sb.experiments.InformationPath:
     return sb.experiments.information_path(ids, world, HORIZON, every=EVERY, name="sparse IDS")
 
 
-def hard() -> sb.experiments.InformationPath:
+def hard() -> sb.theory.InformationPath:
     """Return a run on the hard instance, where informative actions are all corners of the cube and C_min is 1.
 
     The prior knows what Section 4 of the paper fixes: θ_d is −1, and at most one of the others, about ±ε, is not 0. So
@@ -38,10 +38,10 @@ def hard() -> sb.experiments.InformationPath:
     return sb.experiments.information_path(ids, world, HORIZON, observer, every=EVERY, name="sparse IDS")
 
 
-def draw(path: sb.experiments.InformationPath, name: str, title: str) -> None:
+def draw(path: sb.theory.InformationPath, name: str, title: str) -> None:
     """Draw a figure in as many colours as it takes."""
     file = DOCS / name
-    path.plot(file, title)
+    sb.plots.information_path(path, file, title)
     Image.open(file).convert("RGB").quantize(64).save(file, optimize=True)
 
 

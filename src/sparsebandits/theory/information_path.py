@@ -4,8 +4,8 @@ Hao, Lattimore and Deng (2021), Section 5: with the expected regret Δ_t and the
 
     Ψ_{t,λ}(π) = (Δ_t'π)^λ / I_t'π,     Σ_t I_t(x*; (A_t, Y_t)) has the mean I(x*; history) = H_1(x*) − E H_{n+1}(x*).
 
-Here are the measurements in one round and what many rounds of them make; ``experiments/watching.py`` runs a policy and
-takes them. I_t is the mutual information in nats; v_t, the variance-based gain, is recorded beside it.
+This module makes the measurements of one round and holds those of many; ``experiments/watching.py`` runs a policy and
+collects them. I_t is the mutual information in nats; v_t, the variance-based gain, is recorded as well.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,26 @@ GAINS = ("mutual-information", "variance")
 def measured_choices(
     known: Information, nats: FloatArray, draws: Draws, features: FloatArray, own: FloatArray | None
 ) -> dict[str, float]:
-    """Return regret and gains of each of ``CHOICES``, where it is known, and what their bounds depend on."""
+    """Return regret and gains of each of ``CHOICES`` in one round, and the numbers that their bounds depend on.
+
+    Parameters
+    ----------
+    known : Information
+        Expected regret and variance-based gain of each action.
+    nats : array of shape (K,)
+        Mutual information between the best action and the reward of each action.
+    draws : Draws
+        Draws of the posterior.
+    features : array of shape (K, d)
+        One row per action.
+    own : array of shape (K,) or None
+        The distribution that the policy played; None if it is not known.
+
+    Returns
+    -------
+    dict of str to float
+        R_max, L and C_min, and ``"choice: quantity"`` for each choice that is known.
+    """
     design = exploratory_design(features)
     blocks = (draws.theta[start : start + BLOCK] for start in range(0, len(draws), BLOCK))
     largest = float(max(np.abs(block @ features.T).max() for block in blocks))
@@ -53,7 +72,26 @@ def measured_choices(
 
 
 def two_point(n_actions: int, first: int, second: int, probability: float) -> FloatArray:
-    """Return the distribution that has ``second`` with ``probability`` and ``first`` otherwise."""
+    """Return the distribution on two actions.
+
+    Parameters
+    ----------
+    n_actions : int
+        Number of actions K.
+    first, second : int
+        The two actions, which may be equal.
+    probability : float
+        The probability of the second one.
+
+    Returns
+    -------
+    array of shape (K,)
+
+    Examples
+    --------
+    >>> two_point(3, first=0, second=2, probability=0.25)
+    array([0.75, 0.  , 0.25])
+    """
     distribution = np.zeros(n_actions)
     distribution[second] = probability
     distribution[first] += 1.0 - probability
@@ -62,15 +100,15 @@ def two_point(n_actions: int, first: int, second: int, probability: float) -> Fl
 
 @dataclass(frozen=True, eq=False)
 class InformationPath:
-    """What an observer measured along runs of one policy; arrays are (trials, rounds).
+    """What an observer measured along runs of one policy. Arrays have one row per trial and one column per round.
 
-    Attributes
+    Parameters
     ----------
     policy : str
         Name of the policy.
-    rounds : array of int
+    rounds : int array
         All rounds, from 1.
-    measured : array of int
+    measured : int array
         The rounds in which all actions were measured.
     cumulative_regret : array
         Regret up to each round, from the true means.
@@ -82,15 +120,17 @@ class InformationPath:
         Σ I_u(x*; Y_u) of the actions played in rounds u ≤ t, in nats.
     regret, gain, variance : mapping of str to array
         Δ_t'π, I_t'π and v_t'π in the measured rounds, for each distribution π of ``CHOICES``: the policy's own (NaN
-        where it is not known), π^TS, π^mix (NaN if the actions do not span the space), and the minimisers of Ψ_{t,2}
-        and Ψ_{t,3} in nats.
+        where it is not known), π^TS, π^mix (NaN if the actions do not span the space), and the minimisers of Ψ_2 and
+        Ψ_3 in nats.
     largest_mean, longest, c_min : array
-        R_max, the largest |⟨a, θ⟩| under any of the observer's draws; L, the largest ‖a‖₂ of an action that may be
-        best; and C_min of the actions.
-    dimension, n_actions, noise_variance : int, int, float
-        Of the instances.
-    sparsity : int or None
-        s of the printed bounds, if it is known.
+        R_max, the largest absolute mean reward under any of the observer's draws; L, the largest Euclidean norm of an
+        action that may be best; and C_min of the actions; all in the measured rounds.
+    dimension, n_actions : int
+        Number of features d and of actions K.
+    noise_variance : float
+        Variance of a reward around its mean.
+    sparsity : int, optional
+        Number of features that matter s, for the printed bounds; None if it is not known.
     """
 
     policy: str
@@ -118,16 +158,41 @@ class InformationPath:
         )
 
     def ratio(self, choice: str = OWN, exponent: float = 2.0, gain: str = "mutual-information") -> FloatArray:
-        """Return Ψ_{t,λ} of one of ``CHOICES`` in the measured rounds, (trials, measured rounds)."""
+        """Return the information ratio of one choice in the measured rounds.
+
+        Parameters
+        ----------
+        choice : str, default="own choice"
+            One of ``CHOICES``: "own choice", "Thompson sampling", "mixture", "least Ψ₂" or "least Ψ₃".
+        exponent : float, default=2.0
+            λ.
+        gain : {"mutual-information", "variance"}, default="mutual-information"
+            Whether the information is I, in nats, or v.
+
+        Returns
+        -------
+        array of shape (trials, measured rounds)
+            NaN where the choice is not known.
+        """
         check_choice("choice", choice, CHOICES)
         gains = self.gain if check_choice("gain", gain, GAINS) == GAINS[0] else self.variance
         found = ratios(self.regret[choice], gains[choice], exponent)
         return np.where(np.isnan(self.regret[choice]), np.nan, found)
 
     def bounds(self, gain: str = "mutual-information") -> tuple[FloatArray, FloatArray]:
-        """Return what Ψ_{t,2}(π^TS) and Ψ_{t,3}(π^mix), and so the least ratios, are at most in the measured rounds.
+        """Return bounds on Ψ_2 of Thompson sampling and on Ψ_3 of the mixture, hence on the least ratios.
 
-        These are :func:`ratio_bounds`: they hold for the distribution that the observer's draws make.
+        They are those of :func:`ratio_bounds`, and hold for the distribution of the observer's draws.
+
+        Parameters
+        ----------
+        gain : {"mutual-information", "variance"}, default="mutual-information"
+            Whether the information is I, in nats, or v.
+
+        Returns
+        -------
+        second, third : array of shape (trials, measured rounds)
+            The bounds in the measured rounds.
         """
         check_choice("gain", gain, GAINS)
         found = np.empty((2, *self.c_min.shape))
