@@ -34,7 +34,7 @@ class HypercubeDesign:
 
     @property
     def gap(self) -> float:
-        """How much larger than ``c_min`` the optimum may be: zero."""
+        """How much larger than ``c_min`` the optimum may be, which is zero."""
         return self.upper_bound - self.c_min
 
     @property

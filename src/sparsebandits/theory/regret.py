@@ -99,7 +99,7 @@ class RegretBound:
 
     @property
     def sign(self) -> str:
-        """How regret compares with the value: "≤", "≥", "≲" if a term is omitted, or "~" for a rate."""
+        """The sign between regret and the value, which is "≤", "≥", "≲" if a term is omitted, or "~" for a rate."""
         if self.constant == RATE:
             return "~"
         return "≥" if self.side == LOWER else "≲" if self.constant == LEADING else "≤"
