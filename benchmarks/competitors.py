@@ -1,7 +1,9 @@
 """Who takes part in the sections ``decisions`` and ``regret``, and how one plays.
 
-All know the noise variance and that θ has length 1, so that the prior variance of a coordinate is 1/d. The sparse
-policies also know how many features matter, but for the one that is told nothing.
+Every library is given the noise variance and that θ has length 1, so that the prior variance of a coordinate is 1/d.
+``SparseIDS, noise known`` has the same knowledge, and learns sparsity and effect size. Beside it stand SparseIDS and
+SparseTS with known hyperparameters (they also know how many features matter) and SparseIDS with its default prior
+(which learns the noise too).
 """
 
 import math
@@ -51,8 +53,12 @@ def sparse(name: str, kind: str, policy: Callable[..., sb.Policy], note: str) ->
     return Entry(name, LIBRARY, kind, make, note)
 
 
-def make_untold(problem: Problem) -> Competitor:
+def make_default(problem: Problem) -> Competitor:
     return Ours(sb.SparseIDS(problem.actions, seed=problem.seed))
+
+
+def make_noise_known(problem: Problem) -> Competitor:
+    return Ours(sb.SparseIDS(problem.actions, noise_variance=problem.noise_variance, seed=problem.seed))
 
 
 LIN_TS = dense("LinTS", "TS", sb.LinTS, "also estimates the probability of each decision, from 100 standing draws")
@@ -73,10 +79,13 @@ LINEAR_IDS = dense(
 LARGE_IDS = dense("LinearIDS, 10,000 draws", "IDS", sb.LinearIDS, "the same", n_draws=10_000)
 SPARSE_IDS = sparse("SparseIDS, 10,000 draws", "IDS", sb.SparseIDS, "knows that a tenth of the features matters")
 SPARSE_TS = sparse("SparseTS, 10,000 draws", "TS", sb.SparseTS, "the same")
-UNTOLD_IDS = Entry(
-    "SparseIDS, told nothing", LIBRARY, "IDS", make_untold, "learns sparsity, sizes and noise; 10,000 draws"
+DEFAULT_IDS = Entry(
+    "SparseIDS, default prior", LIBRARY, "IDS", make_default, "learns sparsity, effect size and noise; 10,000 draws"
 )
-OURS = (LIN_TS, LIN_UCB, LINEAR_IDS, LARGE_IDS, SPARSE_IDS, SPARSE_TS, UNTOLD_IDS)
+NOISE_KNOWN_IDS = Entry(
+    "SparseIDS, noise known", LIBRARY, "IDS", make_noise_known, "learns sparsity and effect size; 10,000 draws"
+)
+OURS = (LIN_TS, LIN_UCB, LINEAR_IDS, LARGE_IDS, SPARSE_IDS, SPARSE_TS, DEFAULT_IDS)
 LIBRARIES = tuple(dict.fromkeys(entry.library for entry in PEERS))
 
 

@@ -1,7 +1,7 @@
 """Regret and speed of ours and of other packages on the same instances: ``python -m benchmarks.regret``.
 
 The instances are those of Figure 3 (K = 200, correlation 0.6, noise variance 2), a tenth of whose features matter; each
-competitor of ``decisions.py`` plays 500 rounds of each, with the same noise. LinTS that is told the features that
+competitor of ``decisions.py`` plays 500 rounds of each, with the same noise. LinTS that is given the features that
 matter is the floor. Speed is that of processor time, since two workers run side by side.
 
 Every game is kept in ``benchmarks/results/regret.jsonl`` as it ends, and a run that was stopped goes on from there; the
@@ -25,7 +25,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import sparsebandits as sb
-from benchmarks.competitors import LIBRARIES, LIBRARY, LIN_TS, OURS, listed, play, reason
+from benchmarks.competitors import LIBRARIES, LIBRARY, LIN_TS, NOISE_KNOWN_IDS, OURS, listed, play, reason
 from benchmarks.peers import PEERS, Problem
 from benchmarks.section import RESULTS, Figures, around, run
 from sparsebandits.randomness import INSTANCE_STREAM, NOISE_STREAM, child
@@ -37,8 +37,8 @@ SPARSITIES = {40: 4, 100: 10}
 
 HORIZON, TRIALS, WORKERS = 500, 20, 2
 GAMES = RESULTS / "regret.jsonl"
-FLOOR = replace(LIN_TS, name="LinTS, told the support", note="a floor: it sees the features that matter and no others")
-ENTRIES = {entry.name: entry for entry in (*OURS, FLOOR, *PEERS)}
+FLOOR = replace(LIN_TS, name="LinTS, given the support", note="a floor: it sees the features that matter and no others")
+ENTRIES = {entry.name: entry for entry in (*OURS, NOISE_KNOWN_IDS, FLOOR, *PEERS)}
 
 
 def instance_of(dimension: int, trial: int) -> sb.environments.Instance:

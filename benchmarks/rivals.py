@@ -41,7 +41,7 @@ def random_play(problem: sb.experiments.Problem) -> sb.Policy:
 
 UNTUNED: dict[str, PolicyMaker] = {
     "SparseIDS": sb.maker(sb.SparseIDS, prior=PRIOR),
-    "SparseIDS, told nothing": sb.maker(sb.SparseIDS, noise_variance=None),
+    "SparseIDS, default prior": sb.maker(sb.SparseIDS, noise_variance=None),
     "SparseTS": sb.maker(sb.SparseTS, prior=PRIOR),
     "LinearIDS": sb.maker(sb.LinearIDS),
     "LinTS": sb.maker(sb.LinTS),

@@ -126,10 +126,10 @@ MAKERS: dict[str, Maker] = {
     "LinTS": dense(sb.LinTS),
     "LinUCB": dense(sb.LinUCB),
     "LinearIDS, told the support": told(sb.LinearIDS),
-    "LinTS, told the support": told(sb.LinTS),
+    "LinTS, given the support": told(sb.LinTS),
 }
 
-DENSE = ("LinearIDS", "LinTS", "LinUCB", "LinearIDS, told the support", "LinTS, told the support")
+DENSE = ("LinearIDS", "LinTS", "LinUCB", "LinearIDS, told the support", "LinTS, given the support")
 LEARNT = ("SparseIDS, sparsity learnt", "SparseIDS, noise learnt", "SparseIDS, slab learnt", "SparseIDS(actions)")
 SETTINGS: dict[str, Setting] = {
     "d = 40": Setting(
