@@ -14,9 +14,10 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.experiments import store
-from sparsebandits.experiments.description import describe, differences, hashed
+from sparsebandits.experiments.description import describe
 from sparsebandits.experiments.provenance import sources_digest
 from sparsebandits.files import SaveFileError, write_atomically
+from sparsebandits.results.configuration import differences, hashed
 from tests.results.results import environment, experiment, files, identities, quick_directory
 
 
@@ -262,7 +263,7 @@ def test_a_full_disk_loses_no_finished_trial(workers: int, monkeypatch: pytest.M
             monkeypatch.setattr(store, "write_atomically", full)
         try:
             many = experiment(trials=10)
-            with pytest.raises(OSError, match=f"cannot write to {directory}: No space left on device; the trials that"):
+            with pytest.raises(OSError, match=f"cannot write to {directory}: No space left on device; finished trials"):
                 many.run(directory, workers=workers)
             before, kept = identities(directory), files(directory)
             assert 0 < len(kept) < 20

@@ -4,10 +4,8 @@ A policy or an environment is ``{"kind": class, setting: value, ...}``; ``kind``
 package, and ``module.name`` of any other. The same words stand in an experiment file (``plan.py``).
 """
 
-import hashlib
-import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any
@@ -16,8 +14,6 @@ import numpy as np
 
 from sparsebandits.arguments import shown
 from sparsebandits.experiments.simulate import maker_parts
-
-HASH_DIGITS = 32
 
 
 def describe(name: str, value: object) -> Any:
@@ -72,48 +68,3 @@ def _indescribable(name: str, value: object) -> TypeError:
         f"{name}: expected what a name and settings describe, so that results can say what they are of (a class, "
         f"maker(...), a function of a module, a dataclass), got {shown(value)}"
     )
-
-
-def canonical(description: Any) -> str:
-    """Return one text for one description: keys in order, and 2.0 written as 2."""
-    return json.dumps(_whole(description), sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _whole(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _whole(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_whole(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def hashed(description: Any) -> str:
-    """Return the hash of a description.
-
-    >>> hashed({"width": 2.0, "kind": "LinUCB"}) == hashed({"kind": "LinUCB", "width": 2})
-    True
-    """
-    return hashlib.sha256(canonical(description).encode()).hexdigest()[:HASH_DIGITS]
-
-
-def differences(there: Any, here: Any) -> str:
-    """Say in words where two descriptions differ.
-
-    >>> differences({"horizon": 5, "policy": {"width": 1.0}}, {"horizon": 5, "policy": {"width": 2.0, "ridge": 1.0}})
-    'policy.ridge is missing there and 1 here; policy.width is 1 there and 2 here'
-    """
-    one, other = (dict(_leaves(json.loads(canonical(description)), "")) for description in (there, here))
-    said = [
-        f"{path} is {one.get(path, 'missing')} there and {other.get(path, 'missing')} here"
-        for path in sorted({*one, *other})
-        if one.get(path) != other.get(path)
-    ]
-    return "; ".join(said)
-
-
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict) and value:
-        for key, item in value.items():
-            yield from _leaves(item, f"{path}.{key}" if path else key)
-    else:
-        yield path, shown(value)

@@ -12,10 +12,11 @@ from sparsebandits.experiments.description import describe
 from sparsebandits.experiments.executors import on_a_cluster, on_this_machine
 from sparsebandits.experiments.provenance import now, sources_digest, surroundings
 from sparsebandits.experiments.simulate import PolicyMaker, check_maker
-from sparsebandits.experiments.store import Store, provenance
-from sparsebandits.experiments.trial import Trial, gathered, play, recorded_rounds
+from sparsebandits.experiments.store import Store
+from sparsebandits.experiments.trial import play
 from sparsebandits.policies.policy import Policy
 from sparsebandits.results.result import Result
+from sparsebandits.results.trials import Trial, gather, read_provenance, recorded_rounds
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the trials done and the trials in all, a trial being one policy on one instance."""
@@ -199,7 +200,7 @@ class _Records:
 
     def __init__(self, store: Store, experiment: Experiment, found: set[tuple[str, int]], engine: str) -> None:
         self.store, self.started = store, perf_counter()
-        before = provenance(store.directory)
+        before = read_provenance(store.directory)
         policies = {**before.get("configuration", {}).get("policies", {}), **store.policies}
         self.run: dict[str, Any] = {
             "started": now(),
@@ -240,4 +241,4 @@ def _in_memory(experiment: Experiment, outcomes: Iterable[Done]) -> Result:
         assert outcome.played is not None
         trials[outcome.policy][outcome.trial] = outcome.played
     ordered = {name: [played[trial] for trial in range(experiment.trials)] for name, played in trials.items()}
-    return gathered(ordered, recorded_rounds(experiment.horizon, experiment.points))
+    return Result(**gather(ordered, recorded_rounds(experiment.horizon, experiment.points)))

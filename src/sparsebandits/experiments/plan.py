@@ -21,7 +21,6 @@ from sparsebandits.arguments import ArgumentError, check_count, shown
 from sparsebandits.environments import ChangingActions, Environment, GaussianActions, HardInstance, Hypercube
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, maker
-from sparsebandits.experiments.store import folder_name
 from sparsebandits.experiments.toml_lines import KeyPath, key_lines, nearest_line
 from sparsebandits.experiments.tuning import Tuned, tune
 from sparsebandits.model.priors import SpikeSlab
@@ -29,6 +28,7 @@ from sparsebandits.policies.codec import NAMESPACES
 from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import child
 from sparsebandits.results.result import Result
+from sparsebandits.results.trials import folder_name
 
 Makers: TypeAlias = Mapping[str, Callable[..., Any]]
 

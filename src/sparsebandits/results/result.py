@@ -13,10 +13,12 @@ import numpy as np
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, check_count, shown
 from sparsebandits.files import check_path
+from sparsebandits.results import archive, trials
 from sparsebandits.results.growth import growing, growth_exponent
 from sparsebandits.results.intervals import mean_interval
 from sparsebandits.results.pairing import paired, sign_test
 from sparsebandits.results.pulls import group_pulls
+from sparsebandits.results.trials import Content
 from sparsebandits.tables import Cell, Table
 
 PathLike = str | os.PathLike[str]
@@ -95,19 +97,24 @@ class Result:
         A directory may be of a run that goes on or was interrupted. Of each policy it gives the trials from the first
         up to the first that is missing, so policies may differ in their number of trials.
         """
-        from sparsebandits.experiments import store
-        from sparsebandits.results import archive
-
         check_path(path)
         if not os.path.exists(path):
             raise FileNotFoundError(f"path: expected a file or a directory of results, got none at {path}")
-        return archive.read(path) if os.path.isfile(path) else store.load(path)
+        return cls(**(archive.read(path) if os.path.isfile(path) else trials.load(path)))
 
     def write(self, path: PathLike) -> None:
         """Write all but the diagnostics of decisions into one Parquet file, which :meth:`load` reads."""
-        from sparsebandits.results import archive
-
-        archive.write(self, path)
+        archive.write(
+            path,
+            Content(
+                regret=self.regret,
+                seconds=self.seconds,
+                rounds=self.rounds,
+                pulls=self.pulls,
+                recorded=self.recorded,
+                about=self.about,
+            ),
+        )
 
     def final(self, name: str) -> FloatArray:
         """Return the regret at the horizon, one number a trial."""
