@@ -8,8 +8,7 @@ import argparse
 import os
 
 import sparsebandits as sb
-from sparsebandits.experiments import PolicyMaker
-from sparsebandits.experiments.progress import shown_progress
+from sparsebandits.experiments import PolicyMaker, shown_progress
 
 SEED = 77
 WIDTHS: tuple[float | sb.rules.ConfidenceRadius, ...] = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, sb.rules.ConfidenceRadius())

@@ -13,7 +13,7 @@ import numpy as np
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
-from sparsebandits.experiments.progress import shown_progress
+from sparsebandits.experiments import shown_progress
 from sparsebandits.tables import Table
 
 RESAMPLES = 2000

@@ -18,7 +18,7 @@ from numpy.random import SeedSequence
 
 import sparsebandits as sb
 from sparsebandits.randomness import INSTANCE_STREAM, child
-from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.statistics import mean_interval
 from sparsebandits.tables import Table
 
 SEED, HORIZON = 1998, 500

@@ -22,7 +22,7 @@ import numpy as np
 import sparsebandits as sb
 from sparsebandits.experiments.simulate import PolicyMaker
 from sparsebandits.files import write_atomically
-from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.statistics import mean_interval
 from sparsebandits.tables import Table
 
 SEED, DIMENSION, SPARSITY, NOISE, HORIZON = 2022, 40, 4, 2.0, 500

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from benchmarks.section import RESULTS, Figures
-from sparsebandits.results.plots.style import Look, dress, house_style, looks, new_figure, write
+from sparsebandits.results.plots import Look, dress, house_style, looks, new_figure, write
 
 
 @house_style()

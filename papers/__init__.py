@@ -1,1 +1,1 @@
-"""Papers whose experiments are reproduced here, one a directory."""
+"""Papers whose experiments are reproduced here, one directory per paper."""

@@ -1,1 +1,4 @@
-"""Hao, Lattimore and Deng (2021), *Information Directed Sampling for Sparse Linear Bandits*: one experiment a file."""
+"""Hao, Lattimore and Deng (2021), *Information Directed Sampling for Sparse Linear Bandits*.
+
+One file per experiment; ``python -m papers.hao2021 all`` runs them, and README.md has the verdicts.
+"""

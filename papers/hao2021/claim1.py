@@ -1,11 +1,11 @@
 """Claim 1 of Hao, Lattimore and Deng (2021): optimism has near-linear regret where data are poor; IDS does not.
 
-The illustrative example with d = 200, s = 2, ε = 0.5 and unit noise, over 1000 rounds: to tell which of 398
-uninformative actions is the best by trying them takes about σ²/ε² rounds each, more than there are; an informative
-one, which costs about 1, tells about all of them. The proof asks for d ≥ n / (s log(n) log(ed/s)), which is 13 here.
+The illustrative example with d = 200, s = 2, ε = 0.5 and unit noise, over 1000 rounds. Finding the best of 398
+uninformative actions by trying them takes about σ²/ε² rounds each, more than there are. An informative action costs
+about 1 and carries information about all of them. The proof asks for d ≥ n / (s log(n) log(ed/s)), which is 13 here.
 
 The sparse policies know the structure of the instance, as in figure 2, and so does the forecaster of
-online-to-confidence optimism. LinUCB has a Gaussian prior of the same moments. Both optimists are tuned too, over
+online-to-confidence optimism. LinUCB has a Gaussian prior with the same moments. Both optimists are also tuned, over
 candidates that reach far below what their theory allows.
 """
 
@@ -15,12 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import sparsebandits as sb
-from papers.hao2021._runs import SCALES, Report, Scale, run
 from papers.hao2021.figure2 import IDS, RANDOMISED, TS, informed_prior
-from sparsebandits.experiments.plan import Tuning
-from sparsebandits.experiments.simulate import PolicyMaker
-from sparsebandits.results.result import Result
-from sparsebandits.tables import Table
+from papers.hao2021.runs import SCALES, Report, Scale, run
+from sparsebandits.experiments import PolicyMaker, Tuning
+from sparsebandits.results import Result, Rows
 
 DIMENSION, SPARSITY, EPSILON, INFORMATIVE = 200, 2, 0.5, 400
 OPTIMISM, OPTIMISM_TUNED = "online-to-confidence", "online-to-confidence, tuned"
@@ -36,7 +34,7 @@ def environment() -> sb.environments.HardInstance:
 
 
 def policies(scale: Scale) -> dict[str, PolicyMaker | Tuning]:
-    """Return IDS and TS, and the optimists as their theory has them and tuned."""
+    """Return IDS and TS, and the optimists with the constants of their theory and tuned."""
     prior = informed_prior(DIMENSION, SPARSITY, EPSILON)
     square = prior.slab_variance + prior.slab_mean**2
     gaussian = sb.GaussianPrior(
@@ -61,7 +59,7 @@ def policies(scale: Scale) -> dict[str, PolicyMaker | Tuning]:
 
 
 def main(out: Path, size: str, workers: int) -> Report:
-    """Run what is missing below ``out``, draw the figure there, and return how fast each regret grows."""
+    """Run the missing trials in ``out``, draw the figure there, and return how fast each regret grows."""
     scale = SCALES[size]
     result = run(environment(), policies(scale), scale, out, "claim1", workers)
     return Report(table(result), [*draw(result, out), out / "claim1.parquet"])
@@ -75,12 +73,12 @@ def draw(result: Result, out: Path) -> list[Path]:
     return files
 
 
-def table(result: Result) -> Table:
-    """Return final regret, its growth, and informative pulls."""
+def table(result: Result) -> Rows:
+    """Return final regret, its growth, and pulls of informative actions, best policy first."""
     pulls = result.pulls_of(environment().informative)
-    growth = {row[0]: row[1:] for row in result.growth().rows}
-    rows = [
-        (name, regret, *growth[name], float(pulls[str(name)].mean()))
-        for name, _, regret, *_ in result.at([result.horizon]).rows
-    ]
-    return Table(("policy", "final regret", "exponent", "95% from", "to", "still growing", "informative pulls"), rows)
+    rows = []
+    for row in result.growth():
+        name = row["policy"]
+        final, played = float(result.final(name).mean()), float(pulls[name].mean())
+        rows.append({"policy": name, "final regret": final, **row, "informative pulls": played})
+    return Rows.of(rows)

@@ -1,13 +1,14 @@
 """Figure 1 of Hao, Lattimore and Deng (2021): posteriors of the first three coordinates in a sparse regression.
 
 d = 10, n = 100, rows N(0, Σ) with Σ_ij = 0.6^|i−j|, θ* = (3, 2, 0, …). Three rows of panels, which differ in one thing
-each: the paper's sampler (Algorithm 1, one chain); Particles under the same prior, so that the first two differ by the
-error of the sampler alone; Particles with a point mass for the spike, so that the last two differ by the prior alone.
+each: the paper's sampler (Algorithm 1, one chain); Particles under the same prior, so that the first two rows differ
+only by the error of the sampler; Particles with a point mass as the spike, so that the last two differ only by the
+prior.
 
-The figure is of the first data set; the table is over as many data sets as there are trials.
+The figure shows the first data set; the table averages over as many data sets as there are trials.
 
-The paper does not give noise, β, λ₀ and λ₁: here the noise variance is 1 (its model section), β = 0.3 (its s = 3 of
-d = 10), λ₀ = 0.05 and λ₁ = 10.
+The paper does not state the noise, β, λ₀ and λ₁. Here the noise variance is 1 (as in its model section), β = 0.3 (its
+s = 3 of d = 10), λ₀ = 0.05 and λ₁ = 10.
 """
 
 import json
@@ -17,17 +18,14 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import sparsebandits as sb
-from papers.hao2021._runs import SCALES, Report
-from sparsebandits.experiments.progress import shown_progress
-from sparsebandits.experiments.provenance import now, surroundings
+from papers.hao2021.runs import SCALES, Report
+from sparsebandits.experiments import now, shown_progress, surroundings
 from sparsebandits.files import write_atomically
-from sparsebandits.results.intervals import mean_interval
-from sparsebandits.results.plots import histograms
-from sparsebandits.tables import Cell, Table
+from sparsebandits.results import Rows, estimate_mean
 
 TRUTH = np.array([3.0, 2.0, 0, 0, 0, 0, 0, 0, 0, 0])
 SHOWN = 3
-"""Coordinates that the figure shows."""
+"""Number of coordinates in the figure."""
 
 ROWS, NOISE_VARIANCE, BETA, LAMBDA0, LAMBDA1 = 100, 1.0, 0.3, 0.05, 10.0
 DRAWS, BURN_IN = 10_000, 1000
@@ -38,7 +36,7 @@ FILE = "figure1.json"
 
 
 def posteriors(seed: int) -> dict[str, sb.Langevin | sb.Particles]:
-    """Return the three engines, given the rows of one data set."""
+    """Return the three engines, updated with one data set."""
     d = len(TRUTH)
     of_rows, of_noise = np.random.SeedSequence(seed).spawn(2)
     x = sb.environments.GaussianActions(d, 1, n_actions=ROWS, correlation=0.6).sample(of_rows).actions
@@ -56,7 +54,7 @@ def posteriors(seed: int) -> dict[str, sb.Langevin | sb.Particles]:
 
 
 def found(seed: int) -> dict[str, dict[str, float]]:
-    """Return how far posterior means are from the truth, and whether inclusions above one half are the true pattern."""
+    """Return the errors of posterior means, and whether inclusion probabilities above 1/2 are the true pattern."""
     rows = {}
     for name, engine in posteriors(seed).items():
         apart = np.abs(engine.mean() - TRUTH)[:SHOWN].tolist()
@@ -71,7 +69,7 @@ def main(out: Path, size: str, workers: int) -> Report:
     if file.exists():
         there = len(json.loads(file.read_text())["data sets"])
         if there != count:
-            raise ValueError(f"out: {file} is of {there} data sets, this would be of {count}; choose another directory")
+            raise ValueError(f"out: {file} has {there} data sets and this run has {count}; choose another directory")
     else:
         rows = []
         with shown_progress(f"figure1, {count} data sets") as progress:
@@ -88,7 +86,7 @@ def draw(out: Path) -> list[Path]:
     engines = posteriors(0)
     files = [out / f"figure1.{suffix}" for suffix in ("png", "svg")]
     for file in files:
-        histograms(
+        sb.plots.histograms(
             {name: engine.draws() for name, engine in engines.items()},
             TRUTH[:SHOWN],
             file,
@@ -100,13 +98,13 @@ def draw(out: Path) -> list[Path]:
     return files
 
 
-def table(file: Path) -> Table:
-    """Return means over data sets with 95% intervals: distances from the truth, and the share with the pattern."""
+def table(file: Path) -> Rows:
+    """Return means over data sets with 95% intervals: errors of posterior means, and how often the pattern is found."""
     every = json.loads(file.read_text())["data sets"]
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for name in every[0]:
         for what in (*ERRORS, PATTERN):
-            values = np.array([row[name][what] for row in every])
-            low, high = mean_interval(values)
-            rows.append((name, what, float(values.mean()), float(low), float(high), len(values)))
-    return Table(("posterior", "what", "mean", "95% from", "to", "data sets"), rows)
+            mean = estimate_mean(np.array([row[name][what] for row in every]))
+            estimate = {"mean": mean.value, "95% from": mean.low, "to": mean.high}
+            rows.append({"posterior": name, "what": what, **estimate, "data sets": len(every)})
+    return Rows.of(rows)

@@ -1,9 +1,9 @@
 """Figure 2 of Hao, Lattimore and Deng (2021): regret and pulls of informative actions on the illustrative example.
 
-d = 10, s = 2, noise variance 2, 200 trials, 10,000 draws; horizon and ε are not given: 1000 here, and a sweep of ε.
-Prior: either it knows the structure of the instance, that the last coefficient is −1 and each of the others N(0, ε²)
-with probability (s − 1)/(d − 1), else zero; or it is symmetric, and knows the number and the mean square of the
-coefficients. The paper does not say.
+d = 10, s = 2, noise variance 2, 200 trials, 10,000 draws. The paper does not state the horizon and ε: the horizon is
+1000 here, and ε is swept. There are two priors, as the paper does not state that either. The informed prior knows the
+structure of the instance: the last coefficient is −1, and each of the others is N(0, ε²) with probability
+(s − 1)/(d − 1), else zero. The symmetric prior knows only the number and the mean square of the coefficients.
 """
 
 from functools import cache
@@ -12,27 +12,25 @@ from pathlib import Path
 import numpy as np
 
 import sparsebandits as sb
-from papers.hao2021._runs import NOISE_VARIANCE, SCALES, Report, run
+from papers.hao2021.runs import NOISE_VARIANCE, SCALES, Report, final_regret, run
 from sparsebandits.arguments import FloatArray
-from sparsebandits.experiments.simulate import PolicyMaker
-from sparsebandits.results.plots import pull_histograms, sweep
-from sparsebandits.results.result import Result
-from sparsebandits.tables import Table
+from sparsebandits.experiments import PolicyMaker
+from sparsebandits.results import Result, Rows
 
 DIMENSION, SPARSITY = 10, 2
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
 SHOWN = 0.5
-"""The ε whose histograms are drawn."""
+"""The ε of the histograms."""
 
 KNOWN_VARIANCE = 1e-4
-"""Of a coefficient that the prior knows."""
+"""Prior variance of the coefficient that the informed prior knows."""
 
 IDS, RANDOMISED, TS = "sparse IDS", "sparse IDS, randomised", "sparse TS"
 SYMMETRIC = ", symmetric prior"
 
 
 def informed_prior(dimension: int, sparsity: int, epsilon: float) -> sb.SpikeSlab:
-    """Return the prior of who knows the structure of the illustrative example."""
+    """Return the prior that knows the structure of the illustrative example."""
     inclusion = np.full(dimension, (sparsity - 1) / (dimension - 1))
     mean, variance = np.zeros(dimension), np.full(dimension, epsilon**2)
     inclusion[-1], mean[-1], variance[-1] = 1.0, -1.0, KNOWN_VARIANCE
@@ -65,7 +63,7 @@ def name_of(epsilon: float) -> str:
 
 
 def main(out: Path, size: str, workers: int) -> Report:
-    """Run what is missing below ``out``, draw the figures there, and return regret and pulls of each policy."""
+    """Run the missing trials in ``out``, draw the figures there, and return regret and pulls of each policy."""
     thin = SCALES[size].thinned(3)
     results = {
         epsilon: run(environment(epsilon), policies(epsilon), thin, out, name_of(epsilon), workers)
@@ -84,24 +82,24 @@ def draw(results: dict[float, Result], out: Path) -> list[Path]:
     files = []
     for suffix in ("png", "svg"):
         paths = [out / f"figure2-{part}.{suffix}" for part in ("regret", "pulls", "histogram")]
-        sweep(regret, paths[0], "ε", title=title)
-        sweep(informative, paths[1], "ε", "informative pulls in a trial", title)
+        sb.plots.sweep(regret, paths[0], "ε", title=title)
+        sb.plots.sweep(informative, paths[1], "ε", "informative pulls in a trial", title)
         shown = {name: counts for name, counts in pulls[SHOWN].items() if SYMMETRIC not in name}
-        pull_histograms(shown, paths[2], f"{title}, ε = {SHOWN:g}", "pulls of informative actions in a trial")
+        sb.plots.pull_histograms(shown, paths[2], f"{title}, ε = {SHOWN:g}", "pulls of informative actions in a trial")
         files += paths
     return files
 
 
 def informative_pulls(result: Result, epsilon: float) -> dict[str, FloatArray]:
-    """Return how often each policy played informative actions, one number a trial."""
+    """Return how often each policy played informative actions, one number per trial."""
     return result.pulls_of(environment(epsilon).informative)
 
 
-def table(results: dict[float, Result]) -> Table:
+def table(results: dict[float, Result]) -> Rows:
     """Return final regret and informative pulls by ε."""
     rows = []
     for epsilon, result in results.items():
         pulls = informative_pulls(result, epsilon)
-        for name, _, *mean, trials in result.at([result.horizon]).rows:
-            rows.append((epsilon, name, *mean, float(pulls[str(name)].mean()), trials))
-    return Table(("ε", "policy", "final regret", "95% from", "to", "informative pulls", "trials"), rows)
+        for row in final_regret(result):
+            rows.append({"ε": epsilon, **row, "informative pulls": float(pulls[row["policy"]].mean())})
+    return Rows.of(rows)

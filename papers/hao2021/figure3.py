@@ -1,22 +1,19 @@
 """Figure 3 of Hao, Lattimore and Deng (2021): cumulative regret on Gaussian actions, at d = 20, 40 and 100.
 
-200 actions from N(0, Σ) with Σ_ij = 0.6^|i−j|, s = d/10 coefficients that matter, ‖θ*‖ = 1, noise variance 2, 200
-trials, 10,000 draws. The horizon is not given; it is 1000 here. Every Bayesian policy has a prior of the right second
-moment: inclusion s/d and slab N(0, 1/s), or N(0, I/d).
+200 actions from N(0, Σ) with Σ_ij = 0.6^|i−j|, s = d/10 nonzero coefficients, ‖θ*‖ = 1, noise variance 2, 200 trials,
+10,000 draws. The paper does not state the horizon; it is 1000 here. Every Bayesian policy has a prior with the right
+second moment: inclusion s/d and slab N(0, 1/s), or N(0, I/d).
 
 ESTC is shown twice: with the exploration length and penalty of its theorem, and with a tuned length and a
-cross-validated penalty. The paper tunes LinUCB alone, as far as it says.
+cross-validated penalty. As far as the paper says, it tunes only LinUCB.
 """
 
 from pathlib import Path
 
 import sparsebandits as sb
-from papers.hao2021._runs import NOISE_VARIANCE, SCALES, Report, Scale, run
-from sparsebandits.experiments.plan import Tuning
-from sparsebandits.experiments.simulate import PolicyMaker
-from sparsebandits.results.plots import regret_panels
-from sparsebandits.results.result import Result
-from sparsebandits.tables import Table
+from papers.hao2021.runs import NOISE_VARIANCE, SCALES, Report, Scale, final_regret, run
+from sparsebandits.experiments import PolicyMaker, Tuning
+from sparsebandits.results import Result, Rows
 
 DIMENSIONS = (20, 40, 100)
 ACTIONS = 200
@@ -27,7 +24,7 @@ LENGTHS = (25, 50, 75, 100, 150, 200, 300)
 
 
 def policies(dimension: int, scale: Scale) -> dict[str, PolicyMaker | Tuning]:
-    """Return the policies that are exact, or have no sampler."""
+    """Return all policies except the one on the paper's sampler."""
     sparsity = dimension // 10
     prior = sb.SpikeSlab(sparsity / dimension, 1.0 / sparsity)
     lengths = tuple(length for length in LENGTHS if length <= scale.horizon)
@@ -51,7 +48,7 @@ def policies(dimension: int, scale: Scale) -> dict[str, PolicyMaker | Tuning]:
 
 
 def papers_own(dimension: int) -> PolicyMaker:
-    """Return sparse IDS on Algorithm 1, with the constants that did best in ``benchmarks.langevin``."""
+    """Return sparse IDS on Algorithm 1, with the constants that performed best in ``benchmarks.langevin``."""
     sparsity = dimension // 10
     return sb.maker(
         sb.SparseIDS,
@@ -62,7 +59,7 @@ def papers_own(dimension: int) -> PolicyMaker:
 
 
 def main(out: Path, size: str, workers: int) -> Report:
-    """Run what is missing below ``out``, draw the figure there, and return the final regret of each policy."""
+    """Run the missing trials in ``out``, draw the figure there, and return the final regret of each policy."""
     scale, results = SCALES[size], {}
     for dimension in DIMENSIONS:
         environment = sb.environments.GaussianActions(
@@ -75,19 +72,15 @@ def main(out: Path, size: str, workers: int) -> Report:
 
 
 def draw(results: dict[int, Result], out: Path) -> list[Path]:
-    """Draw a panel for each dimension; ESTC, with several times the regret of others, may leave it."""
+    """Draw one panel per dimension; the curves of ESTC, with several times the regret of others, may leave it."""
     panels = {f"d = {dimension}, s = {dimension // 10}": result for dimension, result in results.items()}
     files = [out / f"figure3.{suffix}" for suffix in ("png", "svg")]
     for file in files:
         title = f"{ACTIONS} Gaussian actions, one feature in ten matters, noise variance {NOISE_VARIANCE:g}"
-        regret_panels(panels, file, title, beyond=ESTC)
+        sb.plots.regret_panels(panels, file, title, beyond=ESTC)
     return files
 
 
-def table(results: dict[int, Result]) -> Table:
+def table(results: dict[int, Result]) -> Rows:
     """Return final regret by dimension."""
-    rows = []
-    for dimension, result in results.items():
-        for name, _, *mean, trials in result.at([result.horizon]).rows:
-            rows.append((dimension, name, *mean, trials))
-    return Table(("d", "policy", "final regret", "95% from", "to", "trials"), rows)
+    return Rows.of([{"d": d, **row} for d, result in results.items() for row in final_regret(result)])

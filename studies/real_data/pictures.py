@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from PIL import Image
 
 from sparsebandits.arguments import FloatArray, IntArray
-from sparsebandits.results.intervals import mean_interval
-from sparsebandits.results.plots.style import (
+from sparsebandits.results import mean_interval
+from sparsebandits.results.plots import (
     COLOURS,
     PALE,
     Look,

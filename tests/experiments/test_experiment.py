@@ -9,7 +9,7 @@ from scipy import stats
 
 import sparsebandits as sb
 from sparsebandits.experiments.progress import shown_progress
-from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.statistics import mean_interval
 from tests.experiments.test_simulate import environment, lin_ts, lin_ucb
 
 
@@ -53,18 +53,20 @@ def fake(final: dict[str, list[float]]) -> sb.Result:
 
 def test_table_and_comparison() -> None:
     result = fake({"A": [1.0, 2.0, 3.0, 6.0], "B": [2.0, 4.0, 5.0, 5.0]})
-    assert fake({"A": [1.0, 2.0], "B": [1.0, 3.0]}).compare("B").to_dicts()[0]["wins"] == "1 of 2", "a tie is no win"
+    assert fake({"A": [1.0, 2.0], "B": [1.0, 3.0]}).compare("B")[0]["wins"] == 1, "a tie is no win"
     rows = result.table().to_dicts()
     assert [row["policy"] for row in rows] == ["A", "B"]
     assert rows[0]["final regret"] == 3.0
-    assert rows[0]["95% from"] < 3.0 < rows[0]["to"]  # type: ignore[operator]
+    assert rows[0]["95% from"] < 3.0 < rows[0]["to"]
     (row,) = result.compare("B").to_dicts()
-    assert row["against B"] == "A"
+    assert (row["policy"], row["baseline"]) == ("A", "B")
     assert row["difference"] == -1.0
     assert row["ratio"] == 0.75
-    assert row["wins"] == "3 of 4"
+    assert (row["wins"], row["trials"]) == (3, 4)
+    assert str(result.compare("B")).splitlines()[0].split()[:2] == ["against", "B"]
+    assert str(result.compare("B")).endswith("3 of 4")
     assert "A" in str(result.table())
-    assert list(result.table().to_pandas().columns) == list(result.table().columns)
+    assert list(result.table().to_pandas().columns) == list(rows[0])
     with pytest.raises(ValueError, match="baseline: expected one of A, B, got 'C'"):
         result.compare("C")
     with pytest.raises(ValueError, match="name: expected one of A, B, got 'C'"):

@@ -121,6 +121,6 @@ def test_ctrl_c_keeps_what_is_finished() -> None:
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 130
-        assert "sparsebandits: interrupted before the end; what is finished is in out/file, and the same" in errors
+        assert "sparsebandits: interrupted before the end; finished work is in out/file, and the same" in errors
         assert "Traceback" not in errors
         assert files(directory / "out" / "file" / "trials")

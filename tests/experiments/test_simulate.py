@@ -7,7 +7,7 @@ import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments import PolicyMaker
 from sparsebandits.randomness import NOISE_STREAM, POLICY_STREAM, IndexedNormals, child
-from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.statistics import mean_interval
 
 environment = sb.environments.GaussianActions(dimension=6, sparsity=2, n_actions=15)
 

@@ -13,7 +13,7 @@ import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.journal.offpolicy import Estimate, OverlapWarning, Ridge, doubly_robust, inverse_propensity
 from sparsebandits.randomness import stream
-from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.statistics import mean_interval
 from tests.statistical import FAMILY_WISE, assert_means_agree
 
 ROWS = np.random.default_rng(3).standard_normal((5, 3))

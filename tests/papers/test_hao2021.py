@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from papers.hao2021 import _claims, figure1, figure2, figure3
+from papers.hao2021 import figure1, figure2, figure3, verdicts
 
 import sparsebandits as sb
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "papers" / "hao2021" / "README.md"
 COMMAND = str(Path(sys.executable).parent / "sparsebandits")
+MODULE = [sys.executable, "-m", "papers.hao2021"]
 
 
 def said() -> dict[str, str]:
@@ -24,13 +25,13 @@ def said() -> dict[str, str]:
     return dict(found)
 
 
-@pytest.mark.parametrize("section", list(_claims.SECTIONS))
+@pytest.mark.parametrize("section", list(verdicts.SECTIONS))
 def test_the_readme_has_what_the_committed_results_say(section: str) -> None:
-    assert said()[section] == _claims.SECTIONS[section](_claims.RESULTS)
+    assert said()[section] == verdicts.SECTIONS[section](verdicts.RESULTS)
 
 
 def test_the_results_are_of_the_size_of_the_paper() -> None:
-    for dimension, result in _claims.figure3_results(_claims.RESULTS).items():
+    for dimension, result in verdicts.figure3_results(verdicts.RESULTS).items():
         assert result.horizon == 1000
         trials = {name: len(curves) for name, curves in result.regret.items()}
         assert trials.pop(figure3.PAPERS_OWN) >= 30
@@ -40,7 +41,7 @@ def test_the_results_are_of_the_size_of_the_paper() -> None:
         assert configuration["environment"]["dimension"] == dimension
         assert not any(run["commit"].endswith("-dirty") for run in result.about["provenance"]["runs"])
     for epsilon in figure2.EPSILONS:
-        result = sb.Result.load(_claims.RESULTS / f"{figure2.name_of(epsilon)}.parquet")
+        result = sb.Result.load(verdicts.RESULTS / f"{figure2.name_of(epsilon)}.parquet")
         assert {len(curves) for curves in result.regret.values()} == {200}
 
 
@@ -51,50 +52,50 @@ def test_what_is_committed_stays_small() -> None:
 
 def test_verdicts_turn_with_the_results(tmp_path: Path) -> None:
     """With the names of sparse IDS and LinTS exchanged, what held has to fail."""
-    for dimension, result in _claims.figure3_results(_claims.RESULTS).items():
+    for dimension, result in verdicts.figure3_results(verdicts.RESULTS).items():
         other = {figure3.SPARSE_IDS: "LinTS", "LinTS": figure3.SPARSE_IDS}
         swapped = {name: result.regret[other.get(name, name)] for name in result.regret}
         replace(result, regret=swapped).write(tmp_path / f"figure3-d{dimension}.parquet")
     pattern = r"\| LinTS \|.*\| (\w+) \|"  # the last column
-    assert set(re.findall(pattern, _claims.lowest_regret(_claims.RESULTS))) == {_claims.HOLDS}
-    assert set(re.findall(pattern, _claims.lowest_regret(tmp_path))) == {_claims.FAILS}
+    assert set(re.findall(pattern, verdicts.lowest_regret(verdicts.RESULTS))) == {verdicts.HOLDS}
+    assert set(re.findall(pattern, verdicts.lowest_regret(tmp_path))) == {verdicts.FAILS}
 
 
 def test_a_verdict_needs_the_whole_interval() -> None:
-    assert _claims.Estimate(-2.0, -3.0, -1.0).below(0.0) == _claims.HOLDS
-    assert _claims.Estimate(-2.0, -5.0, 1.0).below(0.0) == _claims.OPEN
-    assert _claims.Estimate(2.0, 1.0, 3.0).below(0.0) == _claims.FAILS
-    assert str(_claims.Estimate(-12.345, -20.0, 3.21)) == "−12.3 (−20.0 to 3.2)"
-    assert str(_claims.Estimate(0.07, 0.0017, 0.12)) == "0.070 (0.002 to 0.120)", "the side of zero is to be seen"
-    assert str(_claims.Estimate(-150.0, -300.0, -0.3)) == "−150.0 (−300.0 to −0.3)"
-    assert str(_claims.Estimate(0.0, 0.0, 0.0)) == "0.00 (0.00 to 0.00)"
-    assert _claims.all_of([_claims.HOLDS, _claims.OPEN]) == _claims.OPEN
+    assert verdicts.Estimate(-2.0, -3.0, -1.0).below(0.0) == verdicts.HOLDS
+    assert verdicts.Estimate(-2.0, -5.0, 1.0).below(0.0) == verdicts.OPEN
+    assert verdicts.Estimate(2.0, 1.0, 3.0).below(0.0) == verdicts.FAILS
+    assert str(verdicts.Estimate(-12.345, -20.0, 3.21)) == "−12.3 (−20.0 to 3.2)"
+    assert str(verdicts.Estimate(0.07, 0.0017, 0.12)) == "0.070 (0.002 to 0.120)", "the side of zero is to be seen"
+    assert str(verdicts.Estimate(-150.0, -300.0, -0.3)) == "−150.0 (−300.0 to −0.3)"
+    assert str(verdicts.Estimate(0.0, 0.0, 0.0)) == "0.00 (0.00 to 0.00)"
+    assert verdicts.all_of([verdicts.HOLDS, verdicts.OPEN]) == verdicts.OPEN
 
 
 def test_a_policy_with_fewer_trials_is_compared_on_those(tmp_path: Path) -> None:
     """Beside means over all trials, the first thirty of linear IDS alone would be another policy."""
-    for dimension, result in _claims.figure3_results(_claims.RESULTS).items():
+    for dimension, result in verdicts.figure3_results(verdicts.RESULTS).items():
         few = {name: result.regret[name] for name in (figure3.SPARSE_IDS, "linear IDS")}
         few["the same, fewer"] = few["linear IDS"][:30]
         seconds = {name: np.ones(len(curves)) for name, curves in few.items()}
         sb.Result(few, seconds, result.rounds).write(tmp_path / f"figure3-d{dimension}.parquet")
-    rows = [[cell.strip() for cell in row.split("|")] for row in _claims.lowest_regret(tmp_path).splitlines()]
+    rows = [[cell.strip() for cell in row.split("|")] for row in verdicts.lowest_regret(tmp_path).splitlines()]
     for dimension in figure3.DIMENSIONS:
         result = sb.Result.load(tmp_path / f"figure3-d{dimension}.parquet")
         (row,) = [row for row in rows if row[1:4] == [str(dimension), "the same, fewer", "30"]]
-        assert row[5] == str(_claims.mean_of(result.final(figure3.SPARSE_IDS)[:30]))
+        assert row[5] == str(verdicts.mean_of(result.final(figure3.SPARSE_IDS)[:30]))
 
 
 def test_a_posterior_that_is_off_either_way_is_not_near(tmp_path: Path) -> None:
     """Errors of both signs would cancel in a mean of posterior means."""
     file = tmp_path / figure1.FILE
-    content = json.loads((_claims.RESULTS / figure1.FILE).read_text())
+    content = json.loads((verdicts.RESULTS / figure1.FILE).read_text())
     for row in content["data sets"]:
         for posterior in row.values():
             posterior[figure1.ERRORS[0]] = 0.6
     file.write_text(json.dumps(content))
-    assert _claims.posteriors_are_near(tmp_path).count(_claims.FAILS) == 3
-    assert _claims.FAILS not in _claims.posteriors_are_near(_claims.RESULTS)
+    assert verdicts.posteriors_are_near(tmp_path).count(verdicts.FAILS) == 3
+    assert verdicts.FAILS not in verdicts.posteriors_are_near(verdicts.RESULTS)
 
 
 def test_the_difference_is_paired() -> None:
@@ -102,25 +103,34 @@ def test_the_difference_is_paired() -> None:
     rng = np.random.default_rng(0)
     instance = 100.0 * rng.standard_normal(50)
     one, other = instance + rng.standard_normal(50), instance + 2.0 + rng.standard_normal(50)
-    estimate = _claims.difference(one, other)
+    estimate = verdicts.difference(one, other)
     assert estimate.high - estimate.low < 2.0
-    assert estimate.below(0.0) == _claims.HOLDS
+    assert estimate.below(0.0) == verdicts.HOLDS
 
 
 def test_reproduce_all_at_the_smallest_scale(tmp_path: Path) -> None:
-    """And again: nothing is run twice, and the numbers are the same."""
-    command = [COMMAND, "reproduce", "all", "--scale", "smoke", "--json", "--workers", "2", "--out", str(tmp_path)]
+    """And again, as a module: nothing is run twice, and the numbers are the same."""
+    options = ["--scale", "smoke", "--json", "--workers", "2", "--out", str(tmp_path)]
+    command = [COMMAND, "reproduce", "all", *options]
     first = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, cwd=ROOT)
     assert first.returncode == 0, first.stderr
     told = json.loads(first.stdout)
     assert list(told) == ["claim1", "figure1", "figure2", "figure3", "claims"]
-    assert list(told["claims"]) == list(_claims.SECTIONS)
+    assert list(told["claims"]) == list(verdicts.SECTIONS)
     for name in list(told)[:-1]:
         assert told[name]["table"]
         assert all(Path(file).stat().st_size > 1000 for file in told[name]["files"])
     times = {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").rglob("*.parquet")}
-    again = subprocess.run(
-        [*command[:2], "figure3", *command[3:]], capture_output=True, text=True, check=True, cwd=ROOT
-    )
+    again = subprocess.run([*MODULE, "figure3", *options], capture_output=True, text=True, check=True, cwd=ROOT)
     assert json.loads(again.stdout)["figure3"] == told["figure3"]
     assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").rglob("*.parquet")}
+
+
+def test_the_module_refuses_like_the_command() -> None:
+    answer = subprocess.run([*MODULE, "figure99"], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("sparsebandits: what: expected one of 'claim1', 'figure1'")
+    assert (
+        "Usage: python -m papers.hao2021"
+        in subprocess.run([*MODULE, "--help"], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    )

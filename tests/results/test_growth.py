@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 from sparsebandits.arguments import FloatArray, IntArray
-from sparsebandits.results.growth import growing, growth_exponent, window
-from sparsebandits.results.intervals import statistic_interval
+from sparsebandits.results.statistics import growing, growth_exponent, statistic_interval, window
 
 ROUNDS = np.arange(1, 501, dtype=np.intp)
 
@@ -46,7 +45,7 @@ def test_thinning_hardly_changes_the_exponent() -> None:
 
 
 def test_a_stuck_share_of_trials_mixes_and_is_seen() -> None:
-    """What the page of growth.py warns of: neither kind of trial has the exponent of their mean."""
+    """What the page of statistics.py warns of: neither kind of trial has the exponent of their mean."""
     stuck, done = 1.0 * ROUNDS, np.minimum(ROUNDS, 60.0)
     regret = np.array([stuck] * 3 + [done] * 17)
     assert 0.4 < growth_exponent(regret, ROUNDS).value < 0.7

@@ -15,8 +15,10 @@ from matplotlib.patches import StepPatch
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.results import plots
-from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.plots import bars, posteriors
+from sparsebandits.results.plots import curves as curves_module
 from sparsebandits.results.plots.style import looks
+from sparsebandits.results.statistics import mean_interval
 
 
 def equal(theta: FloatArray) -> sb.posteriors.Draws:
@@ -27,7 +29,7 @@ def equal(theta: FloatArray) -> sb.posteriors.Draws:
 def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     """The figures that would have been written."""
     caught: list[Figure] = []
-    for module in (plots.bars, plots.curves, plots.posteriors):
+    for module in (bars, curves_module, posteriors):
         monkeypatch.setattr(module, "write", lambda figure, path: caught.append(figure))
     return caught
 
@@ -228,9 +230,9 @@ def test_pull_histograms_count_trials(figures: list[Figure]) -> None:
 
 @pytest.mark.parametrize("most", [0, 1, 29, 30, 31, 1000])
 def test_pull_bins_cover_all_counts_in_few_bars(most: int) -> None:
-    edges = plots.bars.pull_bins(most)
+    edges = bars.pull_bins(most)
     assert edges[0] < 0 <= most < edges[-1]
-    assert len(edges) - 1 <= plots.bars.BINS
+    assert len(edges) - 1 <= bars.BINS
     assert float(edges[1] - edges[0]).is_integer()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.results import report
-from sparsebandits.results.report import nested
+from sparsebandits.results.html import nested
 from sparsebandits.tables import formatted
 
 VOID = {"meta", "img"}
@@ -125,12 +125,12 @@ def test_the_same_result_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_the_page_says_what_the_tables_say() -> None:
     found = result(["A", "B"])
-    page = Page(report.html(found, baseline="B", rounds=[5, 15]))
-    for table in (found.table(), found.at([5, 15]), found.wins("B"), found.growth()):
-        for row in table.rows:
+    page = Page(report.page(found, baseline="B", rounds=[5, 15]))
+    for rows in (found.table(), found.at([5, 15]), found.wins("B"), found.growth()):
+        for row in rows.printed.rows:
             assert all(formatted(cell) in page.text for cell in row)
     assert "Differences to B" in page.text
-    assert "This result carries none" in page.text
+    assert "This result has none" in page.text
     assert page.tags.count(("th", {"scope": "col"})) >= 4
 
 
@@ -141,7 +141,7 @@ def test_the_summary_claims_no_more_than_the_interval() -> None:
     apart = sb.Result({"A": np.outer([9.0, 8, 9, 8], rounds), "B": np.outer([2.0, 4, 3, 4], rounds)}, {})
     assert report.summary(apart).startswith("2 policies, 4 trials of 5 rounds. B has the smallest mean regret")
     assert report.summary(apart).endswith("the interval excludes zero.")
-    assert "With one trial nothing can be said" in report.summary(result(["A", "B"], trials=1))
+    assert "One trial does not show how much of this is chance" in report.summary(result(["A", "B"], trials=1))
     assert report.summary(result(["A"], trials=1, rounds=1)).startswith("1 policy, 1 trial of 1 rounds. Regret at the")
 
 

@@ -11,7 +11,7 @@ import pytest
 from studies.real_data import pools, record, runs, search, selection, tables
 
 import sparsebandits as sb
-from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.statistics import mean_interval
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "real_data.md"

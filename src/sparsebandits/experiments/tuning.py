@@ -1,9 +1,9 @@
-"""Choose a policy's parameter on worlds that no comparison uses.
+"""Choose a parameter of a policy on worlds that no comparison uses.
 
 A rival is tuned before it is compared, as Hao, Lattimore and Deng (2021) tune the width of LinUCB over a candidate set.
-Tuned on the trials of the comparison itself it would have seen the answers. So the trials of tuning come from a root
-seed of their own, 128 bits that are derived from ``seed`` below a key that no experiment uses: tuning and comparing
-with the same ``seed`` share no instance, no noise and no coin flip.
+If it were tuned on the trials of the comparison itself, it would have seen the answers. So the trials of tuning come
+from a root seed of their own, 128 bits that are derived from ``seed`` below a key that no experiment uses: tuning and
+comparing with the same ``seed`` share no instance, no noise and no coin flip.
 """
 
 import os
@@ -21,24 +21,29 @@ from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.simulate import PolicyMaker, check_maker
 from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import TUNING_STREAM
-from sparsebandits.results.intervals import mean_interval
-from sparsebandits.tables import Table
+from sparsebandits.results.rows import Rows
+from sparsebandits.results.statistics import estimate_mean
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The best candidate, and all that a reader needs to repeat the choice.
+    """The best candidate, and everything that a reader needs to repeat the choice.
 
     Attributes
     ----------
-    best : the candidate with the smallest mean regret; the first of equals
-    table : each candidate with its mean regret and 95% interval, in the order given
-    at_edge : whether the best is the first or the last of several, so that a wider set might hold a better one
-    horizon, trials, seed : of the trials it was chosen on
+    best : object
+        The candidate with the smallest mean regret; the first one of equals.
+    table : Rows
+        Each candidate with its mean regret and 95% interval, in the given order, under the keys "candidate", "final
+        regret", "95% from" and "to".
+    at_edge : bool
+        Whether the best is the first or the last of several candidates, so that a wider set might hold a better one.
+    horizon, trials, seed : int
+        Of the trials that the candidate was chosen on.
     """
 
     best: Any
-    table: Table
+    table: Rows
     at_edge: bool
     horizon: int
     trials: int
@@ -47,12 +52,12 @@ class Tuned:
     def __str__(self) -> str:
         edge = "; it is at the edge of the candidates" if self.at_edge else ""
         return (
-            f"{self.best!r} of {len(self.table.rows)} candidates, by mean regret over {self.trials} trials of "
+            f"{self.best!r} of {len(self.table)} candidates, by mean regret over {self.trials} trials of "
             f"{self.horizon} rounds apart from the comparison (seed {self.seed}){edge}"
         )
 
     def record(self) -> dict[str, Any]:
-        """Return the choice as JSON values, for a result's record."""
+        """Return the choice as JSON values, for the provenance of a result."""
         return {
             "best": repr(self.best),
             "candidates": self.table.to_dicts(),
@@ -85,11 +90,34 @@ def tune(
 
     Parameters
     ----------
-    make : gives the maker of the policy with a candidate for its parameter
-    candidates : values to choose from; all meet the same worlds
-    environment, horizon, trials, seed : as for :class:`Experiment`
-    workers, progress, directory, scheduler : as for :meth:`Experiment.run`
+    make : callable
+        Returns the maker of the policy, or a policy class, for a candidate.
+    candidates : sequence or array of shape (n,)
+        Values to choose from; all meet the same worlds.
+    environment : Environment
+        What instances are drawn from.
+    horizon : int
+        Rounds per trial.
+    trials : int
+        Instances that every candidate is tried on.
+    seed : int, default=0
+        Seed of the comparison; the trials of tuning get a seed of their own from it.
+    workers : int, default=1
+        Processes on this machine.
+    progress : callable, default=None
+        As for :meth:`Experiment.run`.
+    directory : str or path, default=None
+        Where trials are kept, as for :meth:`Experiment.run`.
+    scheduler : str or distributed.Client, default=None
+        Dask scheduler whose workers are used instead of processes on this machine.
 
+    Returns
+    -------
+    Tuned
+        The best candidate, with the mean regret of all.
+
+    Examples
+    --------
     >>> from sparsebandits import LinUCB, maker
     >>> from sparsebandits.environments import GaussianActions
     >>> environment = GaussianActions(dimension=5, sparsity=2, n_actions=20)
@@ -114,15 +142,15 @@ def tune(
     }
     experiment = Experiment(environment, policies, horizon, trials, tuning_seed(seed), points=1)
     result = experiment.run(directory, workers, progress, scheduler)
-    means = [float(result.final(name).mean()) for name in policies]
-    best = min(range(len(means)), key=means.__getitem__)
-    rows = []
-    for name, candidate, mean in zip(policies, candidates, means, strict=True):
-        low, high = mean_interval(result.final(name))
-        rows.append((repr(candidate), mean, float(low), float(high)))
+    means = [estimate_mean(result.final(name)) for name in policies]
+    best = min(range(len(means)), key=lambda place: means[place].value)
+    rows = [
+        {"candidate": repr(candidate), "final regret": mean.value, "95% from": mean.low, "to": mean.high}
+        for candidate, mean in zip(candidates, means, strict=True)
+    ]
     return Tuned(
         best=candidates[best],
-        table=Table(("candidate", "final regret", "95% from", "to"), rows),
+        table=Rows.of(rows),
         at_edge=len(candidates) > 1 and best in (0, len(candidates) - 1),
         horizon=horizon,
         trials=trials,

@@ -38,7 +38,7 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.journal.log import DecisionLog
-from sparsebandits.results.intervals import mean_interval, statistic_interval
+from sparsebandits.results.statistics import mean_interval, statistic_interval
 
 Target: TypeAlias = ArrayLike | Callable[[FloatArray], ArrayLike]
 

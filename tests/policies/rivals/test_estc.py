@@ -11,7 +11,7 @@ import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.policies.rivals.estc import exploration_length, theorem_penalty
 from sparsebandits.policies.rivals.lasso import cross_validated_penalty, lasso
-from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.statistics import mean_interval
 from sparsebandits.theory import exploratory_design
 from tests.policies.table import fingerprint, some_actions
 from tests.policies.test_textbook import chi_square

@@ -14,7 +14,7 @@ import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.policies.rivals.hypercube_elimination import half_width
 from sparsebandits.randomness import COIN_STREAM, stream
-from sparsebandits.results.intervals import mean_interval
+from sparsebandits.results.statistics import mean_interval
 from tests.policies.table import fingerprint
 
 Spoilt = Callable[..., FloatArray]

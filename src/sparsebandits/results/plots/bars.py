@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from sparsebandits.arguments import FloatArray
-from sparsebandits.results.intervals import mean_interval
 from sparsebandits.results.plots.style import Target, dress, house_style, labelled, looks, new_figure, plain, write
+from sparsebandits.results.statistics import mean_interval
 from sparsebandits.tables import formatted
 
 ACROSS = 3

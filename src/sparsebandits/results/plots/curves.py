@@ -10,8 +10,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter, NullLocator, ScalarFormatter
 
 from sparsebandits.arguments import FloatArray, IntArray
-from sparsebandits.results.intervals import mean_interval
-from sparsebandits.results.pairing import paired
 from sparsebandits.results.plots.style import (
     Look,
     Target,
@@ -25,6 +23,7 @@ from sparsebandits.results.plots.style import (
     plain,
     write,
 )
+from sparsebandits.results.statistics import mean_interval, paired
 
 BAND_NODES = 100
 """Rounds at which a band is computed; between them it is drawn straight."""

@@ -6,34 +6,44 @@ from pathlib import Path
 from typing import Any
 
 from sparsebandits.environments import Environment
-from sparsebandits.experiments.plan import Plan, Tuning
-from sparsebandits.experiments.progress import shown_progress
-from sparsebandits.experiments.simulate import PolicyMaker
-from sparsebandits.results.result import Result
-from sparsebandits.tables import Table
+from sparsebandits.experiments import Plan, PolicyMaker, Tuning, shown_progress
+from sparsebandits.results import Result, Rows
 
 SEED = 2021
 NOISE_VARIANCE = 2.0
-"""Of the paper's experiments."""
+"""Noise variance of the paper's experiments."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How large a reproduction is."""
+    """How large a reproduction is.
+
+    Attributes
+    ----------
+    trials, tuning_trials : int
+        Trials of each policy, and of each candidate in tuning.
+    horizon : int
+        Rounds per trial.
+    langevin_trials : mapping of int to int
+        Trials of the paper's sampler in figure 3, by dimension.
+    points : int
+        Recorded rounds per curve.
+    """
 
     trials: int
     tuning_trials: int
     horizon: int
-    langevin_trials: Mapping[int, int]  # of figure 3, by dimension
-    points: int  # of a curve that are kept
+    langevin_trials: Mapping[int, int]
+    points: int
 
     def thinned(self, times: int) -> "Scale":
-        """Return the scale with so many times fewer points a curve."""
+        """Return the scale with ``times`` fewer points per curve."""
         return replace(self, points=-(-self.points // times))
 
 
 SCALES = {
-    "full": Scale(200, 20, 1000, {20: 100, 40: 100, 100: 30}, points=112),  # every ninth round, 100 and 1000 among them
+    # Every ninth round is recorded, rounds 100 and 1000 among them.
+    "full": Scale(200, 20, 1000, {20: 100, 40: 100, 100: 30}, points=112),
     "smoke": Scale(2, 2, 40, {20: 2, 40: 2, 100: 1}, points=40),
 }
 
@@ -42,7 +52,7 @@ SCALES = {
 class Report:
     """What an experiment found, and the files that it wrote."""
 
-    table: Table
+    table: Rows
     files: list[Path]
 
 
@@ -55,9 +65,24 @@ def run(
     workers: int,
     later: Mapping[str, tuple[PolicyMaker, int]] | None = None,
 ) -> Result:
-    """Run the experiment ``name`` below ``out``, trial by trial, and write it into one file beside.
+    """Run the experiment ``name``, keep its trials in ``out/trials/name``, and write ``out/name.parquet``.
 
-    ``later`` are policies with a number of trials of their own, which is at most the others', and come last.
+    Parameters
+    ----------
+    environment : Environment
+        What instances are drawn from.
+    policies : mapping of str to policy maker or Tuning
+        The policies by name.
+    scale : Scale
+        How large the run is.
+    out : Path
+        Directory of the results.
+    name : str
+        Name of the experiment.
+    workers : int
+        Processes on this machine.
+    later : mapping of str to (policy maker, int), default=None
+        Policies with their own number of trials, at most that of the others; they are run last.
     """
     directory = out / "trials" / name
     plan = Plan(environment, policies, scale.horizon, scale.trials, SEED, points=scale.points, title=name)
@@ -70,8 +95,14 @@ def run(
     return result
 
 
+def final_regret(result: Result) -> list[dict[str, Any]]:
+    """Return final regret with its interval and the number of trials, best policy first."""
+    keys = {"policy": "policy", "final regret": "regret", "95% from": "95% from", "to": "to", "trials": "trials"}
+    return [{key: row[source] for key, source in keys.items()} for row in result.at([result.horizon])]
+
+
 def _with_tuning(result: Result, directory: Path) -> Result:
-    """Add to the provenance what tuning ran, where, and for how long."""
+    """Add the runs of tuning to the provenance: what ran, where, and for how long."""
     runs: list[Any] = []
     for tuning in sorted((directory / "tuning").glob("*")):
         about = Result.load(tuning).about
