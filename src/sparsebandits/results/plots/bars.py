@@ -1,4 +1,4 @@
-"""Bars: regret at chosen rounds with intervals, and in how many trials a group of actions was played how often."""
+"""Bars: regret at chosen rounds with intervals, and histograms of how often a group of actions was played."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -12,19 +12,30 @@ from sparsebandits.results.statistics import mean_interval
 from sparsebandits.tables import formatted
 
 ACROSS = 3
-"""Panels side by side, at most."""
+"""Largest number of panels side by side."""
 
 BINS = 30
-"""Bars of a histogram, at most."""
+"""Largest number of bars of a histogram."""
 
 
 @house_style()
 def horizon_bars(
     regret_at: Mapping[int, Mapping[str, FloatArray]], path: Target, title: str = "", x_label: str = "cumulative regret"
 ) -> None:
-    """Draw a panel of bars for each round: ``regret_at[round][policy]`` has one number a trial.
+    """Draw one panel of bars per round, with 95% intervals.
 
-    Policies stand in the order of their means at the last round, best on top, beside their names: no legend is needed.
+    Policies are in the order of their means at the last round, best on top, with their names beside the bars.
+
+    Parameters
+    ----------
+    regret_at : mapping of int to mapping of str to array of shape (trials,)
+        Regret of each policy after each round.
+    path : str, path or binary file
+        PNG, SVG or PDF file, or an open file, which gets SVG.
+    title : str, default=""
+        Title of the figure.
+    x_label : str, default="cumulative regret"
+        What the bars show.
     """
     last = regret_at[max(regret_at)]
     look = looks(last)
@@ -84,9 +95,20 @@ def horizon_bars(
 def pull_histograms(
     counts: Mapping[str, FloatArray], path: Target, title: str = "", x_label: str = "pulls in a trial"
 ) -> None:
-    """Draw a panel a policy: the share of trials by how often it played a group of actions.
+    """Draw one histogram per policy: the share of trials by how often it played a group of actions.
 
-    Panels share their bins. Heights are each panel's own, since many policies have nearly all trials in one bar.
+    Panels share their bins. Each panel has its own heights, since many policies have nearly all trials in one bar.
+
+    Parameters
+    ----------
+    counts : mapping of str to array of shape (trials,)
+        How often each policy played the group, one number per trial.
+    path : str, path or binary file
+        PNG, SVG or PDF file, or an open file, which gets SVG.
+    title : str, default=""
+        Title of the figure.
+    x_label : str, default="pulls in a trial"
+        Label of the counts.
     """
     look = looks(counts)
     edges = pull_bins(int(max(values.max() for values in counts.values())))
@@ -124,8 +146,10 @@ def pull_histograms(
 
 
 def pull_bins(most: int) -> FloatArray:
-    """Return the edges of at most ``BINS`` bars of equal whole width that cover the counts 0 to ``most``.
+    """Return the edges of at most ``BINS`` bars of the same whole-number width that cover the counts 0 to ``most``.
 
+    Examples
+    --------
     >>> pull_bins(3)
     array([-0.5,  0.5,  1.5,  2.5,  3.5])
     >>> pull_bins(100)[[0, 1, -1]]

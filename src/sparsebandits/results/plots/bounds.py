@@ -1,4 +1,4 @@
-"""Bounds on regret over the horizon, on logarithmic axes: a power of n is a straight line."""
+"""Bounds on regret over the horizon, on logarithmic axes, where a power of n is a straight line."""
 
 import math
 from collections.abc import Sequence
@@ -21,15 +21,26 @@ from sparsebandits.results.plots.style import (
 from sparsebandits.theory.regret import LOWER, RATE, RegretBound, RegretBounds
 
 EVERY = 7
-"""Points on a line between its markers."""
+"""Half the number of points between the markers of a line."""
 
 
 @house_style()
 def bound_curves(bounds: Sequence[RegretBounds], path: Target, horizon: int, title: str = "") -> None:
-    """Draw each bound that has a constant, over the horizons of ``bounds``; lower bounds with points.
+    """Draw each bound that has a constant over the horizon; lower bounds have markers.
 
-    A bound is left out where its conditions are not met. A vertical line stands at ``horizon``, a second one where the
+    A bound is left out where its conditions are not met. Vertical lines mark ``horizon`` and the horizon at which the
     two terms of Theorem 1, as printed, cross.
+
+    Parameters
+    ----------
+    bounds : sequence of RegretBounds
+        The bounds at increasing horizons, from :func:`sparsebandits.theory.regret_bounds_over`.
+    path : str, path or binary file
+        PNG, SVG or PDF file, or an open file, which gets SVG.
+    horizon : int
+        Horizon to mark.
+    title : str, default=""
+        Title of the figure.
     """
     curves: dict[str, list[tuple[int, float]]] = {}
     for at in bounds:
@@ -79,7 +90,7 @@ def bound_curves(bounds: Sequence[RegretBounds], path: Target, horizon: int, tit
 
 
 def _mark(axes: Axes, place: float, text: str, height: float) -> None:
-    """Draw a vertical line with a text beside it, on the side where there is more room."""
+    """Draw a vertical line with text on the side that has more room."""
     axes.axvline(place, color="#555555", linewidth=0.9)
     first, last = axes.get_xlim()
     right = math.log(place / first) < 0.5 * math.log(last / first)
@@ -96,7 +107,7 @@ def _mark(axes: Axes, place: float, text: str, height: float) -> None:
 
 
 def _drawn(rows: Sequence[RegretBound]) -> list[RegretBound]:
-    """Return the bounds with a constant; the corollary for Thompson sampling has the values of Theorem 1."""
+    """Return the bounds with a constant, without the corollary for Thompson sampling, which equals Theorem 1."""
     return [row for row in rows if row.constant != RATE and not row.source.startswith("Corollary")]
 
 

@@ -1,4 +1,4 @@
-"""Lines with 95% bands: regret over rounds, in one panel or several; differences; a parameter swept."""
+"""Lines with 95% bands: regret over rounds, in one panel or several; paired differences; a swept parameter."""
 
 from collections.abc import Collection, Mapping, Sequence
 from math import ceil
@@ -26,18 +26,18 @@ from sparsebandits.results.plots.style import (
 from sparsebandits.results.statistics import mean_interval, paired
 
 BAND_NODES = 100
-"""Rounds at which a band is computed; between them it is drawn straight."""
+"""Number of rounds at which a band is computed; between them it is interpolated linearly."""
 
 ACROSS = 3
-"""Panels side by side, at most."""
+"""Largest number of panels side by side."""
 
 
 class Curves(Protocol):
-    """What a panel shows: a :class:`Result` is one."""
+    """What a panel shows, such as a :class:`~sparsebandits.Result`."""
 
     @property
     def regret(self) -> Mapping[str, FloatArray]:
-        """Cumulative regret (trials, recorded rounds) by policy."""
+        """Cumulative regret of shape (trials, recorded rounds) by policy."""
 
     @property
     def rounds(self) -> IntArray | None:
@@ -52,7 +52,21 @@ def regret_curves(
     rounds: IntArray | None = None,
     y_label: str = "cumulative regret",
 ) -> None:
-    """Draw the mean over rounds with pointwise 95% bands; ``regret[name]`` is (trials, recorded rounds)."""
+    """Draw mean regret over rounds with pointwise 95% bands.
+
+    Parameters
+    ----------
+    regret : mapping of str to array of shape (trials, P)
+        Curves of each policy at the recorded rounds.
+    path : str, path or binary file
+        PNG, SVG or PDF file, or an open file, which gets SVG.
+    title : str, default=""
+        Title of the figure.
+    rounds : array of shape (P,), default=None
+        The recorded rounds, from 1; None for all rounds.
+    y_label : str, default="cumulative regret"
+        Label of the curves.
+    """
     labels = _labels(regret)
     columns, below = legend_shape(list(labels.values()), 6.4)
     figure = new_figure(6.4, 3.9 + below)
@@ -73,9 +87,20 @@ def regret_panels(
     y_label: str = "cumulative regret",
     beyond: Collection[str] = (),
 ) -> None:
-    """Draw panels side by side, each with its own heights, with one legend; a policy looks the same in all.
+    """Draw mean regret in panels side by side with one legend; a policy looks the same in all panels.
 
-    Curves of the policies ``beyond`` do not count for the heights, and may leave a panel at its top.
+    Parameters
+    ----------
+    panels : mapping of str to Result
+        What each panel shows, by title.
+    path : str, path or binary file
+        PNG, SVG or PDF file, or an open file, which gets SVG.
+    title : str, default=""
+        Title of the figure.
+    y_label : str, default="cumulative regret"
+        Label of the curves.
+    beyond : collection of str, default=()
+        Policies that are ignored when the height of a panel is set, so their curves may leave it.
     """
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel.regret))
     look = looks(names)
@@ -107,7 +132,21 @@ def regret_panels(
 def difference_curves(
     regret: Mapping[str, FloatArray], baseline: str, path: Target, title: str = "", rounds: IntArray | None = None
 ) -> None:
-    """Draw each policy's regret minus the baseline's, paired by trial, with pointwise 95% bands."""
+    """Draw the regret of each policy minus that of the baseline, paired by trial, with pointwise 95% bands.
+
+    Parameters
+    ----------
+    regret : mapping of str to array of shape (trials, P)
+        Curves of each policy at the recorded rounds.
+    baseline : str
+        The policy that the others are compared with.
+    path : str, path or binary file
+        PNG, SVG or PDF file, or an open file, which gets SVG.
+    title : str, default=""
+        Title of the figure.
+    rounds : array of shape (P,), default=None
+        The recorded rounds, from 1; None for all rounds.
+    """
     differences = {}
     for name, curves in regret.items():
         if name != baseline:
@@ -143,9 +182,22 @@ def sweep(
     title: str = "",
     log_x: bool = False,
 ) -> None:
-    """Draw means with 95% intervals over a parameter: ``values[policy][parameter]`` has one number a trial.
+    """Draw means with 95% intervals over a parameter; points of the same value are spread a little sideways.
 
-    Points of one parameter value are set apart a little, so that no interval hides another.
+    Parameters
+    ----------
+    values : mapping of str to mapping of float to array of shape (trials,)
+        One number per trial, by policy and value of the parameter.
+    path : str, path or binary file
+        PNG, SVG or PDF file, or an open file, which gets SVG.
+    x_label : str
+        Name of the parameter.
+    y_label : str, default="cumulative regret"
+        Label of the means.
+    title : str, default=""
+        Title of the figure.
+    log_x : bool, default=False
+        Whether the axis of the parameter is logarithmic.
     """
     look = looks(values)
     samples = {name: max(points.values(), key=len) for name, points in values.items()}
@@ -194,7 +246,7 @@ def sweep(
 def _draw_curves(
     axes: Axes, regret: Mapping[str, FloatArray], rounds: IntArray | None, look: Mapping[str, Look]
 ) -> None:
-    faint = 0.15 if len(regret) <= 7 else 0.07  # where many bands overlap, lines have to stand out
+    faint = 0.15 if len(regret) <= 7 else 0.07  # fainter bands where many overlap, so that the lines stand out
     for name in _standing([regret]):
         curves, drawn = regret[name], look[name]
         x = np.arange(1, curves.shape[1] + 1) if rounds is None else rounds
@@ -224,7 +276,7 @@ def _draw_curves(
 
 
 def _standing(panels: Sequence[Mapping[str, FloatArray]]) -> list[str]:
-    """Return the policies, largest mean at the end first, as they stand in the last panel that has them."""
+    """Return the policies by final mean in the last panel that has them, largest first."""
     final = {name: float(curves[:, -1].mean()) for panel in panels for name, curves in panel.items()}
     return sorted(final, key=lambda name: -final[name])
 
@@ -247,5 +299,5 @@ def _most(samples: Mapping[str, FloatArray]) -> int:
 
 
 def _drawn(trials: int, what: str = "mean and 95% band") -> str:
-    """Say what is drawn and over how many trials."""
+    """Return the caption: what is drawn, and over how many trials."""
     return f"{what}, {trials} trials" if trials > 1 else "one trial, no interval"

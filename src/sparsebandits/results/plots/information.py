@@ -1,4 +1,4 @@
-"""Information ratios along a run beside their bounds, and the information gained beside what there is to gain."""
+"""Information ratios along a run with their bounds, and the information gained with the information available."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,14 +27,26 @@ from sparsebandits.theory.information_path import LEAST_2, LEAST_3, MIXTURE, OWN
 
 GREY = "#555555"
 DECADES = 4
-"""Through which ratios are followed down from the largest of them: towards the end of a run they go to zero."""
+"""Decades below the largest ratio that are shown: towards the end of a run, ratios go to zero."""
 
 GAINED, SPENT = "information gained", "entropy spent"
 
 
 @dataclass(frozen=True, eq=False)
 class RatioPanel:
-    """Ψ_λ of several choices, each (trials, measured rounds), with what was printed and what holds."""
+    """Ψ_λ of several ways to choose, with the bounds as printed and the bound that holds.
+
+    Attributes
+    ----------
+    exponent : int
+        λ, 2 or 3.
+    curves : mapping of str to array of shape (trials, measured rounds)
+        The ratio of each way to choose.
+    printed : mapping of str to array of shape (trials,)
+        Bounds as the paper prints them.
+    bound : array of shape (trials, measured rounds)
+        The bound that holds.
+    """
 
     exponent: int
     curves: Mapping[str, FloatArray]
@@ -44,7 +56,17 @@ class RatioPanel:
 
 @dataclass(frozen=True, eq=False)
 class TotalPanel:
-    """Information gained up to each round and entropy before it, (trials, rounds); the budget has a name."""
+    """Information gained and entropy spent.
+
+    Attributes
+    ----------
+    gained : array of shape (trials, rounds)
+        Information gained up to each round.
+    entropy : array of shape (trials, rounds)
+        Entropy of the optimal action before each round.
+    budget : tuple of (str, float)
+        Name and value of the bound on the information that can be gained.
+    """
 
     gained: FloatArray
     entropy: FloatArray
@@ -60,7 +82,23 @@ def information_panels(
     path: Target,
     title: str = "",
 ) -> None:
-    """Draw a panel for each exponent, with logarithmic heights, and one for the information gained."""
+    """Draw one panel per exponent, with logarithmic heights, and one for the information gained.
+
+    Parameters
+    ----------
+    ratios : sequence of RatioPanel
+        Ratios by exponent.
+    measured : array of int
+        Rounds at which ratios were measured.
+    total : TotalPanel
+        Information gained and entropy spent.
+    rounds : array of int
+        All rounds.
+    path : str, path or binary file
+        PNG, SVG or PDF file, or an open file, which gets SVG.
+    title : str, default=""
+        Title of the figure.
+    """
     names = [*ratios[0].curves, "bound as printed", "bound that holds"]
     look = looks(ratios[0].curves)
     handles = [
@@ -93,7 +131,7 @@ def _draw_ratios(axes: Axes, panel: RatioPanel, measured: IntArray) -> None:
     look = looks(panel.curves)
     heights = []
     for i, (name, curves) in enumerate(panel.curves.items()):
-        known = np.isfinite(curves).all(axis=0)  # a policy may not say with which probabilities it chose
+        known = np.isfinite(curves).all(axis=0)  # a policy may not know its own probabilities
         middle = np.median(curves[:, known], axis=0)
         positive = middle > 0  # zero has no logarithm
         heights += middle[positive].tolist()
@@ -102,14 +140,14 @@ def _draw_ratios(axes: Axes, panel: RatioPanel, measured: IntArray) -> None:
             middle[positive],
             color=look[name].colour,
             linestyle=look[name].dashes,
-            linewidth=1.8 if i else 3.0,  # the first is seen where others lie on it
+            linewidth=1.8 if i else 3.0,  # wider, so that it shows where others lie on top of it
             marker="o" if positive.sum() == 1 else None,
         )
     bound = np.median(panel.bound, axis=0)
     axes.plot(measured, np.where(np.isfinite(bound), bound, np.nan), color="black", linewidth=1.4)
     for name, values in panel.printed.items():
         height = float(np.median(values))
-        if not np.isfinite(height):  # actions that do not span the space
+        if not np.isfinite(height):  # the actions do not span the space
             continue
         axes.axhline(height, color=GREY, linestyle=DASHES[2], linewidth=1.4)
         _label(axes, height, name, GREY)
@@ -135,7 +173,7 @@ def _draw_total(axes: Axes, total: TotalPanel, rounds: IntArray) -> None:
 
 
 def _label(axes: Axes, height: float, text: str, colour: str) -> None:
-    """Write above a horizontal line, legibly where a curve passes."""
+    """Write text above a horizontal line, on a pale box that stays legible where a curve passes."""
     axes.annotate(
         text,
         (0.98, height),

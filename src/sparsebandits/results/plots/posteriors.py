@@ -1,4 +1,4 @@
-"""Histograms of posteriors, beside the truth."""
+"""Histograms of posteriors with the true values."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from sparsebandits.posteriors.draws import Draws
 from sparsebandits.results.plots.style import COLOURS, DASHES, PALE, Target, house_style, new_figure, write
 
 BINS = 32
-"""Bins of a histogram, about."""
+"""Approximate number of bins of a histogram."""
 
 
 @house_style()
@@ -23,10 +23,23 @@ def histograms(
     title: str = "",
     caption: str = "",
 ) -> None:
-    """Draw a row of panels for each posterior: histograms of its first coordinates, one for each number of ``truth``.
+    """Draw one row of histograms per posterior, one panel per coordinate.
 
-    Panels below each other share their bins, and their heights too, except where some draws are exactly zero: that
-    bar would dwarf the others, so such a panel has a height of its own and says how much of the mass is there.
+    Panels of the same coordinate share their bins and heights, except where some draws are exactly zero: that bar would
+    dwarf the others, so such a panel has its own height and states the probability of zero.
+
+    Parameters
+    ----------
+    rows : mapping of str to Draws
+        Draws of each posterior.
+    truth : array of shape (m,)
+        True values of the first m coordinates, which are drawn.
+    path : str, path or binary file
+        PNG, SVG or PDF file, or an open file, which gets SVG.
+    title : str, default=""
+        Title of the figure.
+    caption : str, default=""
+        Text below the legend.
     """
     figure = new_figure(2.6 * len(truth), 1.7 * len(rows) + 1.0)
     panels = figure.subplots(len(rows), len(truth), sharex="col", squeeze=False)
@@ -53,10 +66,10 @@ def histograms(
 def _panel(
     axes: Axes, values: FloatArray, weights: FloatArray, truth: float, edges: FloatArray, symbol: str
 ) -> float | None:
-    """Draw one histogram; return the height of its largest bar, or None if that holds a point mass at zero."""
+    """Draw one histogram; return the height of its largest bar, or None if there is a point mass at zero."""
     heights = np.histogram(values, edges, weights=weights)[0]
     axes.stairs(heights, edges, fill=True, facecolor=PALE, edgecolor=COLOURS[0], linewidth=0.7)
-    # Thin dashes on a thick line: both are seen where they coincide.
+    # Thin dashes on a thick line, so that both are visible where they coincide.
     axes.axvline(float(values @ weights), color=COLOURS[1], linewidth=2.0, label="posterior mean")
     axes.axvline(truth, color=COLOURS[6], linewidth=0.9, linestyle=DASHES[1], label="truth")
     axes.set_xlim(edges[0], edges[-1])
@@ -75,8 +88,10 @@ def _panel(
 def zero_centred_bins(columns: Sequence[tuple[FloatArray, FloatArray]], truth: float) -> FloatArray:
     """Return edges of equal bins over ``truth`` and the bulk (0.1% to 99.9%) of each (values, weights).
 
-    Zero, where it is covered, is the centre of a bin, so that a point mass there is drawn where it is.
+    If zero is covered, it is the centre of a bin, so that a point mass at zero is drawn in the right place.
 
+    Examples
+    --------
     >>> zero_centred_bins([(np.array([-1.0, 1.0]), np.array([0.5, 0.5]))], 0.0)[[0, 1, -1]].round(3)
     array([-1.031, -0.969,  1.031])
     """

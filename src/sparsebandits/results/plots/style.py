@@ -1,8 +1,8 @@
-"""One style for all figures: told apart by colour-blind readers (Okabe and Ito 2008) and in black and white.
+"""One style for all figures, legible to colour-blind readers (Okabe and Ito 2008) and in black and white.
 
-A policy is a colour *and* a dash pattern *and*, from the eighth on, a marker, so that each is told from the others
-without its colour. Who has which goes by the order in which policies are named, so it is the same in all figures of a
-result. Figures take nothing from the user's matplotlib settings: the same data give the same bytes.
+Each policy has a colour, a dash pattern and, from the eighth policy on, a marker, so that policies can be told apart
+without colour. They are assigned in the order in which policies are named, so a policy looks the same in all figures of
+a result. Figures ignore the user's Matplotlib settings: the same data give the same bytes.
 """
 
 import os
@@ -26,7 +26,7 @@ from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, shown
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 PALE = "#B5DAF0"
-"""Of areas, so that lines of any colour stand out on them."""
+"""Colour of areas on which lines of any colour stand out."""
 
 DASHES: tuple[Any, ...] = (
     "-",
@@ -45,7 +45,7 @@ Target: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 @dataclass(frozen=True)
 class Look:
-    """How one policy is drawn; ``marker`` is for curves (none on the first seven), ``point`` for single points."""
+    """How one policy is drawn; ``marker`` is for curves (empty for the first seven), ``point`` for single points."""
 
     colour: str
     dashes: Any
@@ -54,20 +54,22 @@ class Look:
 
     @property
     def pale(self) -> str:
-        """The colour of areas, on which black lines stand out."""
+        """A lighter shade for areas, on which black lines stand out."""
         red, green, blue = to_rgb(self.colour)
         return to_hex((0.5 + 0.5 * red, 0.5 + 0.5 * green, 0.5 + 0.5 * blue))
 
 
 def looks(names: Iterable[str]) -> dict[str, Look]:
-    """Return the look of each policy, by its place among the names."""
+    """Return the look of each policy by its position among the names."""
     count = len(COLOURS)
     return {
         name: Look(
             colour=COLOURS[i % count],
             dashes=DASHES[(i + i // count) % count],
             marker="" if i < count else MARKERS[(i // count - 1) % count],
-            point=MARKERS[(i + 2 * (i // count)) % count],  # else the eighth would have dashes and point of the second
+            point=MARKERS[
+                (i + 2 * (i // count)) % count
+            ],  # otherwise the eighth would have the dashes and point of the second
         )
         for i, name in enumerate(names)
     }
@@ -75,27 +77,27 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Leave the user's settings aside; as a decorator, while a figure is drawn."""
+    """Replace the user's Matplotlib settings while a figure is drawn; also a decorator."""
     ours = {"svg.hashsalt": "sparsebandits", "hatch.linewidth": 0.6, "axes.titlesize": 10, "figure.dpi": 200}
     with style.context(["default", ours]):
         yield
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure, in inches, that arranges itself."""
+    """Return an empty figure of a size in inches, with constrained layout."""
     figure = Figure(figsize=(width, height), dpi=200, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def plain(text: str, width: int = 60) -> str:
-    """Return ``text`` to be drawn as it is, not as mathematics, in lines of at most ``width`` characters."""
+    """Return ``text`` to be drawn literally, not as mathematics, in lines of at most ``width`` characters."""
     drawable = "".join(c if c.isprintable() or c.isspace() or ord(c) > 0x9F else "\ufffd" for c in text)
     return "\n".join(textwrap.wrap(drawable, width)).replace("$", r"\$")
 
 
 def labelled(trials: Mapping[str, Collection[int]], width: int = 60) -> dict[str, str]:
-    """Return names as they are drawn, with the number of trials where a policy has fewer than others somewhere."""
+    """Return names as they are drawn, with the number of trials where a policy has fewer than others."""
     most = max(max(counts) for counts in trials.values())
     labels = {}
     for name, counts in trials.items():
@@ -106,14 +108,14 @@ def labelled(trials: Mapping[str, Collection[int]], width: int = 60) -> dict[str
 
 
 def dress(axes: Axes) -> None:
-    """Take away what is not needed, and add a faint grid."""
+    """Remove the upper and right spines, and add a faint grid."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.set_axisbelow(True)
 
 
 def legend_shape(labels: Sequence[str], width: float) -> tuple[int, float]:
-    """Return the columns of a legend at 9 points below a figure of this width, and its height, in inches."""
+    """Return the number of columns and the height, in inches, of a legend below a figure of this width."""
     longest = max(len(line) for label in labels for line in label.split("\n"))
     columns = max(1, min(len(labels), int((width - 0.3) / (0.067 * longest + 0.75))))
     lines = max(label.count("\n") + 1 for label in labels)
@@ -121,7 +123,7 @@ def legend_shape(labels: Sequence[str], width: float) -> tuple[int, float]:
 
 
 def legend_below(figure: Figure, handles: Sequence[Line2D], labels: Sequence[str], caption: str, columns: int) -> None:
-    """Put one legend for the whole figure below it, where it can cover nothing."""
+    """Put one legend for the whole figure below it, where it covers nothing."""
     legend = figure.legend(
         handles,
         labels,
@@ -136,7 +138,7 @@ def legend_below(figure: Figure, handles: Sequence[Line2D], labels: Sequence[str
 
 
 def write(figure: Figure, target: Target) -> None:
-    """Write a figure: the same data give the same bytes."""
+    """Write a figure; the same data give the same bytes."""
     undated: dict[str, Any] = {
         ".svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
         ".pdf": {"CreationDate": None},
