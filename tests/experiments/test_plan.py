@@ -93,8 +93,8 @@ prior = {kind = "SpikeSlab", inclusion = 0.1, slab_variance = 0.5}
         ("trials = 2", "trials = 2\npoints = 0", "line 3: points: expected a whole number of at least 1"),
         ("trials = 2", "trials = 2\nbaseline = 'TS'", "line 3: baseline: expected one of 'LinTS', 'a.b', got 'TS'"),
         ("trials = 2", "trials = 2\nxyz = 1", "line 3: xyz: unknown key, expected one of 'title', 'environment'"),
-        ("trials = 2", "trials = ", "line 2: invalid value"),
-        ("trials = 2", "trials = 2\ntrials = 3", "cannot overwrite a value"),
+        ("trials = 2", "trials = ", "file.toml: expected valid TOML: Invalid value (at line 2"),
+        ("trials = 2", "trials = 2\ntrials = 3", "expected valid TOML: Cannot overwrite a value (at line 3"),
         ('"GaussianActions"', '"GaussianAction"', "line 5: environment.kind: expected one of 'GaussianActions'"),
         ('"GaussianActions"', '"GaussianAction"', "did you mean 'GaussianActions'?"),
         ("sparsity = 2", "sparsity = 9", "line 7: environment.sparsity: expected at most dimension (6), got 9"),
@@ -124,7 +124,7 @@ prior = {kind = "SpikeSlab", inclusion = 0.1, slab_variance = 0.5}
         (
             "n_draws = 20",
             "n_draws = {tune = [5]}\nexponent = {tune = [2]}",
-            "line 14: policies.a.b.exponent: expected one setting of a policy to be tuned, got a second",
+            "line 14: policies.a.b.exponent: expected at most one tuned setting per policy, got a second",
         ),
         ("[policies.LinTS]", f"[policies.{'x' * 300}]\nkind = 'LinTS'", "expected names of 1 to 200 characters"),
     ],
@@ -146,7 +146,7 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
     with pytest.raises(ExperimentFileError, match="expected text in UTF-8"):
         read_plan(tmp_path / "file.toml")
     (tmp_path / "file.toml").write_text('horizon = "')
-    with pytest.raises(ExperimentFileError, match="line 1: "):
+    with pytest.raises(ExperimentFileError, match=r"file\.toml: expected valid TOML: .* \(at end of document\)"):
         read_plan(tmp_path / "file.toml")
 
 

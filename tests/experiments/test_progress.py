@@ -88,8 +88,8 @@ def test_long_work_is_heard_of_between_the_lines(
             clock[0] += 200.0
             progress(done, 10_000)
     assert capsys.readouterr().err.splitlines() == [
-        "work: 2 of 10000, 0.3 a minute, 7 min gone, 555 h 27 min left",
-        "work: 4 of 10000, 0.3 a minute, 13 min gone, 555 h 20 min left",
+        "work: 2 of 10000, 0.3 per minute, 7 min elapsed, 555 h 27 min left",
+        "work: 4 of 10000, 0.3 per minute, 13 min elapsed, 555 h 20 min left",
     ]
 
 

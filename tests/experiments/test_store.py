@@ -237,7 +237,7 @@ def test_what_can_be_described() -> None:
 
     assert describe("p", partial(module_level))["kind"] == f"{__name__}.module_level"
     for vague in (lambda problem: sb.LinTS(problem.actions), closure):
-        with pytest.raises(TypeError, match=r"policies\['a'\]: expected what a name and settings describe"):
+        with pytest.raises(TypeError, match=r"policies\['a'\]: expected something that a name and settings identify"):
             sb.Experiment(environment, {"a": vague}, 5, 2).run("nowhere")
         assert not Path("nowhere").exists()
         sb.Experiment(environment, {"a": vague}, 5, 2).run()

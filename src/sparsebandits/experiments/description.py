@@ -1,7 +1,8 @@
-"""What an experiment is made of, as plain data: to be compared, hashed, and written beside results.
+"""Describe policies and environments as plain data, which can be compared, hashed and written with results.
 
-A policy or an environment is ``{"kind": class, setting: value, ...}``; ``kind`` is the bare name of a class of this
-package, and ``module.name`` of any other. The same words stand in an experiment file (``plan.py``).
+A policy or an environment is ``{"kind": class, setting: value, ...}``, where ``kind`` is the bare name of a class of
+this package, or ``module.name`` of any other. Experiment files (:mod:`sparsebandits.experiments.plan`) use the same
+words, and :mod:`sparsebandits.results.configuration` hashes and compares descriptions.
 """
 
 import math
@@ -17,7 +18,20 @@ from sparsebandits.experiments.simulate import maker_parts
 
 
 def describe(name: str, value: object) -> Any:
-    """Return ``value`` as JSON values; raise TypeError with ``name`` in it if a name and settings do not say it all."""
+    """Return ``value`` as JSON values.
+
+    Parameters
+    ----------
+    name : str
+        What ``value`` is called in an error.
+    value : object
+        A policy, an environment or one of their settings.
+
+    Raises
+    ------
+    TypeError
+        If a name and settings do not identify ``value``, for example if it is a lambda.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -50,13 +64,13 @@ def describe(name: str, value: object) -> Any:
 
 
 def kind(value: type | Callable[..., Any]) -> str:
-    """Return the name of a class or function: bare if it is ours, else with its module."""
+    """Return the name of a class or function: bare if it is of this package, else with its module."""
     ours = value.__module__.split(".")[0] == __name__.split(".")[0]
     return value.__qualname__ if ours else f"{value.__module__}.{value.__qualname__}"
 
 
 def _named(name: str, function: Any) -> str:
-    """Return a function's name, if that tells it from others: not of a lambda, a closure or a bound method."""
+    """Return the name of a function if it identifies it; refuse lambdas, closures and bound methods."""
     bound = getattr(function, "__self__", None)
     if "<lambda>" in function.__qualname__ or getattr(function, "__closure__", None) or hasattr(bound, "__dict__"):
         raise _indescribable(name, function)
@@ -65,6 +79,6 @@ def _named(name: str, function: Any) -> str:
 
 def _indescribable(name: str, value: object) -> TypeError:
     return TypeError(
-        f"{name}: expected what a name and settings describe, so that results can say what they are of (a class, "
-        f"maker(...), a function of a module, a dataclass), got {shown(value)}"
+        f"{name}: expected something that a name and settings identify, since they are written with the results (a "
+        f"class, maker(...), a function of a module, a dataclass), got {shown(value)}"
     )

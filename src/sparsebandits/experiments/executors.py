@@ -1,4 +1,4 @@
-"""Where trials run: in this process, in processes of this machine, or on a Dask cluster. All give the same results."""
+"""Where trials run: in this process, in worker processes, or on a Dask cluster. All give the same results."""
 
 import signal
 import threading
@@ -12,14 +12,14 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 Done = TypeVar("Done")
 Job = tuple[str, int]
-"""Policy and trial."""
+"""A policy's name and the number of a trial."""
 
 PATIENCE = 30.0
-"""Seconds to wait for a scheduler to answer."""
+"""Seconds to wait for a scheduler."""
 
 
 def on_this_machine(work: Callable[[str, int], Done], jobs: Sequence[Job], workers: int) -> Iterable[Done]:
-    """Run ``work`` on each job in ``workers`` processes; give what it returns as it comes."""
+    """Run ``work`` on each job in ``workers`` processes; yield outcomes as they arrive."""
     if workers == 1:
         return (work(*job) for job in jobs)
     with parallel_config("loky", n_jobs=workers, inner_max_num_threads=1), _children_that_leave_interrupts_to_us():
@@ -28,19 +28,29 @@ def on_this_machine(work: Callable[[str, int], Done], jobs: Sequence[Job], worke
 
 
 def _outlived(outcomes: Iterable[Done]) -> Iterator[Done]:
+    """Explain the death of a worker process."""
     try:
         yield from outcomes
     except TerminatedWorkerError:
         raise ChildProcessError(
-            "workers: a worker process was killed, most often because memory ran out; trials that have been written "
-            "to a directory are kept, and the same run continues from them (fewer workers need less memory)"
+            "workers: a worker process was killed, most often because memory ran out; finished trials in a directory "
+            "are kept, and the same run continues from them (fewer workers need less memory)"
         ) from None
 
 
 def on_a_cluster(work: Callable[[str, int], Done], jobs: Sequence[Job], scheduler: Any) -> Iterator[Done]:
-    """Run ``work`` on each job on the cluster of a Dask scheduler, an address or a ``distributed.Client``.
+    """Run ``work`` on each job on a Dask cluster; yield outcomes as they arrive.
 
-    Jobs of a worker that dies are run again on another; one that has seen several workers die ends the run.
+    Jobs of a worker that dies are run again on another worker; a job on which several workers have died ends the run.
+
+    Parameters
+    ----------
+    work : callable
+        Runs the trial of a policy.
+    jobs : sequence of (str, int)
+        Policy and trial of each job.
+    scheduler : str or distributed.Client
+        Address of the scheduler, or a client of it.
     """
     try:
         dask: Any = import_module("distributed")
@@ -54,13 +64,14 @@ def on_a_cluster(work: Callable[[str, int], Done], jobs: Sequence[Job], schedule
         for future in dask.as_completed(futures, loop=client.loop):
             yield future.result()
     except dask.KilledWorker as error:
-        raise ChildProcessError(f"scheduler: several workers died of the same trial: {error}") from None
+        raise ChildProcessError(f"scheduler: several workers died while running the same trial: {error}") from None
     finally:
         if own is not None:
             own.close()
 
 
 def _connected(client: Any, scheduler: object) -> Any:
+    """Return a client of the scheduler at an address."""
     try:
         return client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
@@ -69,11 +80,11 @@ def _connected(client: Any, scheduler: object) -> Any:
 
 @contextmanager
 def _children_that_leave_interrupts_to_us() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C, which a terminal sends to all; each would answer with a traceback."""
+    """Start processes that ignore Ctrl-C, which a terminal sends to all: each of them would print a traceback."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set this
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited by what is started now
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited by the processes started now
     try:
         yield
     finally:

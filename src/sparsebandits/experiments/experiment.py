@@ -19,25 +19,25 @@ from sparsebandits.results.result import Result
 from sparsebandits.results.trials import Trial, gather, read_provenance, recorded_rounds
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the trials done and the trials in all, a trial being one policy on one instance."""
+"""Called with the number of finished trials and of all trials; a trial is one policy on one instance."""
 
 
 @runtime_checkable
 class Watcher(Protocol):
-    """A :data:`Progress` that wants to know more."""
+    """A :data:`Progress` that also receives what an earlier run has finished, and the final regret of each trial."""
 
     def __call__(self, done: int, total: int) -> None:
-        """Hear of the trials done and the trials in all."""
+        """Receive the number of finished trials and of all trials."""
 
     def found(self, done: int) -> None:
-        """Hear how many trials an earlier run has finished, before the first is run."""
+        """Receive the number of trials that an earlier run has finished, before the first trial is run."""
 
     def ended(self, policy: str, regret: float) -> None:
-        """Hear the final regret of a trial, those of an earlier run among them."""
+        """Receive the final regret of a trial, including the trials of an earlier run."""
 
 
 class Done(NamedTuple):
-    """What a worker answers: all of a trial that is to stay in memory, little of one that it has written."""
+    """What a worker returns for a trial; ``played`` is None if it has written the trial to a directory."""
 
     policy: str
     trial: int
@@ -49,20 +49,30 @@ class Done(NamedTuple):
 class Experiment:
     """Policies compared on ``trials`` instances of ``environment``, over ``horizon`` rounds each.
 
-    Trial i depends on ``(seed, i)`` alone: its instance, its noise, and each policy's coin flips. So every policy
+    Trial i depends only on ``(seed, i)``: its instance, its noise, and the coin flips of each policy. So every policy
     meets the same worlds, and any number of workers gives the same numbers.
 
     Parameters
     ----------
-    environment : what instances are drawn from
-    policies : a policy class, or a maker, by name
-    horizon : rounds of a trial
-    trials : instances that every policy is tried on
-    seed : root of all randomness
-    record : keep the diagnostics of the decisions too, as :func:`simulate` does
-    points : keep about so many evenly spaced rounds of each curve, the last one among them; by default all
-    notes : plain data to be kept with the provenance of a directory, no part of the configuration
+    environment : Environment
+        What instances are drawn from.
+    policies : mapping of str to policy maker or policy class
+        The policies by name; see :func:`maker`.
+    horizon : int
+        Rounds per trial.
+    trials : int
+        Number of instances that every policy is tried on.
+    seed : int, default=0
+        Root of all randomness.
+    record : bool, default=False
+        Whether to keep the diagnostics of decisions too, as :func:`simulate` does.
+    points : int, default=None
+        Keep about this many evenly spaced rounds of each curve, including the last one; None keeps all rounds.
+    notes : mapping, optional
+        Plain data to keep with the provenance of a directory; not part of the configuration.
 
+    Examples
+    --------
     >>> from sparsebandits import LinUCB, maker
     >>> from sparsebandits.environments import GaussianActions
     >>> result = Experiment(
@@ -111,23 +121,32 @@ class Experiment:
 
         Parameters
         ----------
-        directory : where each trial is written as soon as it is done (``store.py``). Trials that are there are not
-            run again, so that a run that was interrupted continues, and more trials or policies can be added. Without
-            one, results stay in memory.
-        workers : processes on this machine
-        progress : is called with the trials done and the trials in all; see :class:`Watcher` for more
-        scheduler : the address of a Dask scheduler (or a ``distributed.Client``) whose workers are used instead
+        directory : str or path, default=None
+            Where each trial is written as soon as it is finished. Trials that are in the directory already are not run
+            again, so an interrupted run continues, and more trials or policies can be added. None keeps the results in
+            memory.
+        workers : int, default=1
+            Number of processes on this machine.
+        progress : callable, default=None
+            Called with the number of finished trials and of all trials; a :class:`Watcher` receives more.
+        scheduler : str or distributed.Client, default=None
+            Address or client of a Dask scheduler, whose workers are used instead of processes on this machine.
+
+        Returns
+        -------
+        Result
+            The trials of this experiment's policies.
 
         Raises
         ------
         ValueError
-            if the directory holds trials of another configuration; it is left as it is
+            If the directory holds trials of another configuration; it is not changed.
         OSError
-            if the directory cannot be written to, or a worker process was killed; finished trials are kept
+            If the directory cannot be written to, or if a worker process was killed; finished trials are kept.
         """
         check_count("workers", workers)
         if progress is not None and not callable(progress):
-            raise ArgumentTypeError("progress", "a function of the trials done and in all", shown(progress))
+            raise ArgumentTypeError("progress", "a function of the finished and all trials", shown(progress))
         if directory is None:
             return _in_memory(self, self._finished(None, set(), workers, progress, scheduler))
         policies = {name: describe(f"policies[{name!r}]", made) for name, made in self.policies.items()}
@@ -139,7 +158,7 @@ class Experiment:
         return store.result(self.trials)
 
     def _shared(self) -> dict[str, Any]:
-        """Return what the results of all policies depend on."""
+        """Return the part of the configuration that all policies share."""
         return {
             "environment": describe("environment", self.environment),
             "horizon": self.horizon,
@@ -156,7 +175,7 @@ class Experiment:
         progress: Progress | Watcher | None,
         scheduler: Any,
     ) -> Iterable[Done]:
-        """Run the trials that have not been found, and tell ``progress``."""
+        """Run the trials that are not in ``found``, and report to ``progress``."""
         jobs = [(name, trial) for trial in range(self.trials) for name in self.policies if (name, trial) not in found]
         total, watcher = len(jobs) + len(found), progress if isinstance(progress, Watcher) else None
         if watcher is not None and store is not None:
@@ -175,7 +194,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class _Work:
-    """Runs one trial where a worker is, and writes it there if there is a store."""
+    """Runs one trial in a worker, which also writes it if there is a store."""
 
     experiment: Experiment
     store: Store | None
@@ -183,8 +202,8 @@ class _Work:
 
     def __call__(self, name: str, trial: int) -> Done:
         if sources_digest() != self.sources:
-            raise RuntimeError("scheduler: expected workers with the same sources of sparsebandits as here, got others")
-        if self.store is not None and self.store.has(name, trial):  # a cluster may ask again after a worker died
+            raise RuntimeError("scheduler: expected workers with the same sources of sparsebandits, got different ones")
+        if self.store is not None and self.store.has(name, trial):  # a cluster may run a job again after a worker died
             return Done(name, trial, self.store.final_regret(name, trial), None)
         it = self.experiment
         rounds = recorded_rounds(it.horizon, it.points)
@@ -196,7 +215,7 @@ class _Work:
 
 
 class _Records:
-    """The entry of a run in ``provenance.json``: made when it starts, completed when it ends."""
+    """The entry of a run in ``provenance.json``: created when the run starts, completed when it ends."""
 
     def __init__(self, store: Store, experiment: Experiment, found: set[tuple[str, int]], engine: str) -> None:
         self.store, self.started = store, perf_counter()
@@ -220,14 +239,14 @@ class _Records:
             store.note(self.content)
 
     def close(self, ran: int) -> None:
-        """Say how long the run took. A run that found all done leaves no entry."""
+        """Add how long the run took. A run that found all trials finished leaves no entry."""
         if ran:
             self.run |= {"seconds": perf_counter() - self.started, "ran": ran}
             self.store.note(self.content)
 
 
 def _merged(before: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return both notes. What is told by policy, as what was tuned, may be of other policies in each run."""
+    """Merge the notes of two runs; notes by policy, such as what was tuned, may be about other policies in each run."""
     merged = {**before, **notes}
     for key in before.keys() & notes.keys():
         if isinstance(before[key], Mapping) and isinstance(notes[key], Mapping):
@@ -236,6 +255,7 @@ def _merged(before: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, An
 
 
 def _in_memory(experiment: Experiment, outcomes: Iterable[Done]) -> Result:
+    """Return the result of trials that were not written."""
     trials: dict[str, dict[int, Trial]] = {name: {} for name in experiment.policies}
     for outcome in outcomes:
         assert outcome.played is not None

@@ -1,11 +1,10 @@
-"""An experiment as one TOML file, checked before anything runs; docs/experiments.md says what may stand in it.
+"""An experiment as one TOML file, checked before anything runs; docs/experiments.md describes the file.
 
-Errors name the file, the line and the key. Every policy is made once on an instance, so that a wrong parameter is
-found now and not hours later.
+Errors name the file, the line and the key. Every policy is made once on an instance, so that a wrong parameter is found
+before the run and not hours later.
 """
 
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -48,16 +47,28 @@ PART_KINDS: Makers = {
     "SpikeSlab.from_paper": SpikeSlab.from_paper,
 }
 GIVEN = ("actions", "seed")
-"""Arguments of a policy that the trial gives it."""
+"""Arguments of a policy that the trial provides."""
 
 
 class ExperimentFileError(ValueError):
-    """An experiment file says what cannot be run."""
+    """An experiment file cannot be run as it is."""
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """A setting that is chosen among candidates, on trials apart from the comparison."""
+    """A setting that is tuned: chosen among candidates, on trials apart from the comparison.
+
+    Attributes
+    ----------
+    setting : str
+        Name of the setting.
+    candidates : tuple
+        Values to choose from.
+    make : callable
+        Returns the maker of the policy for a candidate.
+    trials, horizon : int
+        Number of trials of tuning, and their rounds.
+    """
 
     setting: str
     candidates: tuple[Any, ...]
@@ -68,7 +79,27 @@ class Tuning:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an experiment file asks for; :func:`read_plan` makes it, ``dataclasses.replace`` changes it."""
+    """An experiment with settings to tune first; :func:`read_plan` makes it from a file.
+
+    Attributes
+    ----------
+    environment : Environment
+        What instances are drawn from.
+    policies : mapping of str to policy maker or Tuning
+        The policies by name.
+    horizon, trials : int
+        Rounds per trial, and number of trials.
+    seed : int, default=0
+        Root of all randomness.
+    record : bool, default=False
+        Whether to keep the diagnostics of decisions.
+    points : int, default=None
+        Approximate number of recorded rounds per curve; None records all rounds.
+    baseline : str, default=None
+        Policy that the others are compared with.
+    title : str, default=""
+        Title of the figure.
+    """
 
     environment: Environment
     policies: Mapping[str, PolicyMaker | Tuning]
@@ -87,9 +118,24 @@ class Plan:
         shown: Callable[[str], AbstractContextManager[Progress | Watcher | None]] = lambda label: nullcontext(),
         scheduler: Any = None,
     ) -> Result:
-        """Tune what is to be tuned, below ``directory/tuning``, then run the experiment; see :meth:`Experiment.run`.
+        """Tune the settings to be tuned, then run the experiment.
 
-        ``shown`` gives what shows the progress of the work that it is given a label of.
+        Parameters
+        ----------
+        directory : str or path, default=None
+            As for :meth:`Experiment.run`; the trials of tuning are in ``directory/tuning``.
+        workers : int, default=1
+            Number of processes on this machine.
+        shown : callable, optional
+            Returns, for a label, a context manager that yields a ``progress`` for :meth:`Experiment.run`, such as
+            :func:`shown_progress`.
+        scheduler : str or distributed.Client, default=None
+            As for :meth:`Experiment.run`.
+
+        Returns
+        -------
+        Result
+            The trials of all policies; its provenance says what was tuned.
         """
         policies, tuned = {}, {}
         for name, policy in self.policies.items():
@@ -116,6 +162,7 @@ class Plan:
         shown: Callable[[str], AbstractContextManager[Progress | Watcher | None]],
         scheduler: Any,
     ) -> Tuned:
+        """Choose the candidate of one policy."""
         with shown(f"tuning {policy.setting} of {name}") as progress:
             return tune(
                 policy.make,
@@ -132,29 +179,42 @@ class Plan:
 
 
 def read_plan(path: str | os.PathLike[str]) -> Plan:
-    """Read an experiment file; raise :class:`ExperimentFileError` with the line of what is wrong with it."""
+    """Read an experiment file.
+
+    Parameters
+    ----------
+    path : str or path
+        A TOML file, as docs/experiments.md describes it.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ExperimentFileError
+        If the file cannot be run; it names the line and the key.
+    """
     content = Path(path).read_bytes()
     try:
         text = content.decode()
         values = tomllib.loads(text)
     except UnicodeDecodeError:
         raise ExperimentFileError(f"{path}: expected text in UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        said = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error), re.DOTALL)
-        what, line = said.groups() if said else (str(error), None)
-        where = f"line {line}" if line else f"line {text.count(chr(10)) + 1}"
-        raise ExperimentFileError(f"{path}, {where}: {what[:1].lower()}{what[1:]}") from None
+    except tomllib.TOMLDecodeError as error:  # it names the line
+        raise ExperimentFileError(f"{path}: expected valid TOML: {error}") from None
     return _Reader(str(path), key_lines(text)).plan(values)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Turns values into a plan; ``lines`` says where in ``file`` they stand."""
+    """Turns the values of a file into a plan; ``lines`` has the line of each key."""
 
     file: str
     lines: dict[KeyPath, int]
 
     def plan(self, values: dict[str, Any]) -> Plan:
+        """Return the plan of a whole file."""
         self._refuse_unknown((), values, KEYS)
         for key in ("environment", "policies", "horizon", "trials"):
             if key not in values:
@@ -186,6 +246,7 @@ class _Reader:
     def _policies(
         self, tables: dict[str, Any], environment: Environment, horizon: int
     ) -> dict[str, PolicyMaker | Tuning]:
+        """Return the policies by name, after making each of them once, with every candidate."""
         instance = self._called(("environment",), partial(environment.sample, child(0)))
         problem = Problem(instance.actions, instance.noise_variance, horizon, child(0))
         policies: dict[str, PolicyMaker | Tuning] = {}
@@ -202,12 +263,13 @@ class _Reader:
         return policies
 
     def _policy(self, path: KeyPath, table: Any, horizon: int) -> PolicyMaker | Tuning:
+        """Return the policy of a table, or its tuning if one of its settings has a key ``tune``."""
         policy, settings = self._kind(path, table, POLICY_KINDS, GIVEN)
         tuned = [(place, value) for place, value in _tables(settings, ()) if "tune" in value]
         if not tuned:
             return self._maker(path, policy, settings)
         if len(tuned) > 1:
-            self._fail((*path, *tuned[1][0]), "expected one setting of a policy to be tuned, got a second")
+            self._fail((*path, *tuned[1][0]), "expected at most one tuned setting per policy, got a second")
         place, asked = tuned[0]
         where = (*path, *place)
         self._refuse_unknown(where, asked, TUNING_KEYS)
@@ -228,7 +290,7 @@ class _Reader:
         return maker(policy, **{key: self._part((*path, key), value, PART_KINDS) for key, value in settings.items()})
 
     def _part(self, path: KeyPath, value: Any, kinds: Makers) -> Any:
-        """Return a setting with its parts made: a table with a kind is one of ``kinds``."""
+        """Return a setting with its parts made: a table with a key ``kind`` is one of ``kinds``."""
         if isinstance(value, dict) and "kind" in value:
             return self._made(path, value, kinds, kinds)
         if isinstance(value, dict):
@@ -245,7 +307,7 @@ class _Reader:
     def _kind(
         self, path: KeyPath, table: Any, kinds: Makers, given: Iterable[str] = ()
     ) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """Return what makes a table's kind, and its settings, whose names are known to fit."""
+        """Return the class or function of a table's ``kind``, and its settings, with their names checked."""
         if not isinstance(table, dict) or "kind" not in table:
             self._fail(path, f"expected a table with a kind, one of {_listed(kinds)}, got {shown(table)}")
         kind = table["kind"]
@@ -265,7 +327,7 @@ class _Reader:
                 self._fail((*path, key), f"unknown key{_meant(key, known) or f', expected one of {_listed(known)}'}")
 
     def _called(self, path: KeyPath, call: Callable[[], Any]) -> Any:
-        """Return what ``call`` returns; an error of its arguments gets the line of the one that it names."""
+        """Return what ``call`` returns; an argument error gets the line of the key that it names."""
         try:
             return call()
         except ExperimentFileError:
@@ -280,13 +342,14 @@ class _Reader:
             self._fail(path, str(error))
 
     def _fail(self, path: KeyPath, message: str) -> NoReturn:
+        """Raise an error with the line of ``path``."""
         line = nearest_line(self.lines, path)
         where = self.file if line is None else f"{self.file}, line {line}"
         raise ExperimentFileError(f"{where}: {'.'.join(path)}{': ' if path else ''}{message}")
 
 
 def _tables(value: Any, path: KeyPath) -> Iterable[tuple[KeyPath, dict[str, Any]]]:
-    """Yield all tables inside a table, with where they are."""
+    """Yield all tables inside a table, with their paths."""
     for key, item in value.items():
         if isinstance(item, dict):
             yield (*path, key), item
@@ -294,6 +357,7 @@ def _tables(value: Any, path: KeyPath) -> Iterable[tuple[KeyPath, dict[str, Any]
 
 
 def _replaced(table: Mapping[str, Any], place: KeyPath, value: Any) -> dict[str, Any]:
+    """Return a copy of a nested table with another value at ``place``."""
     key, *rest = place
     return {**table, key: _replaced(table[key], tuple(rest), value) if rest else value}
 
@@ -303,5 +367,6 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _meant(name: object, known: Iterable[str]) -> str:
+    """Return a suggestion for a misspelt name, or nothing."""
     close = get_close_matches(str(name), list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,4 +1,4 @@
-"""Progress of long work, and how the policies stand: a bar and a table on a terminal, plain lines elsewhere."""
+"""Progress of a run and the mean regret so far: a bar and a table on a terminal, plain lines elsewhere."""
 
 import signal
 import sys
@@ -9,14 +9,24 @@ from contextlib import contextmanager
 from typing import Any
 
 LINES = 10
-"""Plain lines in all, where there is no terminal."""
+"""Number of plain lines per run, where there is no terminal."""
 
 PAUSE = 300.0
-"""Seconds after which there is one more, in work that is long."""
+"""Seconds after which a long run prints one more line."""
 
 
 class Standing:
-    """A ``Watcher``: counts trials, keeps time, and knows each policy's mean final regret so far."""
+    """A :class:`Watcher` that counts trials, keeps time, and averages the final regret of each policy.
+
+    Attributes
+    ----------
+    label : str
+        What is running.
+    done, total, before : int
+        Trials that are finished, trials in all, and trials that an earlier run had finished.
+    started : float
+        When this run started, on the monotonic clock.
+    """
 
     def __init__(self, label: str, remind: Callable[[], None], show: Callable[["Standing"], None]) -> None:
         self.label = label
@@ -26,44 +36,55 @@ class Standing:
         self._remind, self._show = remind, show
 
     def __call__(self, done: int, total: int) -> None:
-        """Hear of the trials done and the trials in all, and show them."""
+        """Receive the numbers of finished trials and of all trials, and show them."""
         self._remind()
         self.done, self.total = done, total
         self._show(self)
 
     def found(self, done: int) -> None:
-        """Leave out of the rate what an earlier run has done."""
+        """Receive the number of trials of an earlier run, which do not count for the rate."""
         self.before, self.started = done, time.monotonic()
 
     def ended(self, policy: str, regret: float) -> None:
-        """Take the final regret of a trial into the mean."""
+        """Receive the final regret of a trial."""
         total, count = self._sums.get(policy, (0.0, 0))
         self._sums[policy] = (total + regret, count + 1)
 
     @property
     def elapsed(self) -> float:
-        """Seconds of this run."""
+        """Seconds since this run started."""
         return time.monotonic() - self.started
 
     @property
     def rate(self) -> float:
-        """Trials a second of this run."""
+        """Trials per second of this run."""
         return (self.done - self.before) / max(self.elapsed, 1e-9)
 
     @property
     def left(self) -> float:
-        """Seconds until the end, at this rate."""
+        """Seconds until the end at this rate."""
         return (self.total - self.done) / self.rate if self.done > self.before else 0.0
 
     def means(self) -> list[tuple[str, float, int]]:
-        """Return policy, mean final regret and trials of each, best first."""
+        """Return name, mean final regret and number of trials of each policy, best first."""
         rows = [(name, total / count, count) for name, (total, count) in self._sums.items()]
         return sorted(rows, key=lambda row: row[1])
 
 
 @contextmanager
 def shown_progress(label: str) -> Iterator[Standing]:
-    """Yield a ``Watcher`` that shows progress on standard error; to be called with (done, total)."""
+    """Show the progress of a run on standard error.
+
+    Parameters
+    ----------
+    label : str
+        What is running.
+
+    Yields
+    ------
+    Standing
+        The ``progress`` argument of :meth:`Experiment.run`; for other work, call it with (done, total).
+    """
     with _remembered_interrupt() as remind:
         if not sys.stderr.isatty():
             yield Standing(label, remind, _Lines())
@@ -74,10 +95,10 @@ def shown_progress(label: str) -> Iterator[Standing]:
 
 @contextmanager
 def _remembered_interrupt() -> Iterator[Callable[[], None]]:
-    """Yield a function that raises KeyboardInterrupt if Ctrl-C has been pressed and nobody heard of it.
+    """Yield a function that raises KeyboardInterrupt if Ctrl-C was pressed and the exception got lost.
 
-    An exception that is raised while a kernel is being compiled or loaded may be lost in a callback from foreign code,
-    or come back as another error; that error is Ctrl-C too.
+    An exception that is raised while a kernel is compiled or loaded may be lost in a callback from foreign code, or
+    come back as another error; such an error is turned into KeyboardInterrupt too.
     """
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
         yield lambda: None
@@ -104,8 +125,10 @@ def _remembered_interrupt() -> Iterator[Callable[[], None]]:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it.
+    """Return a time in seconds, minutes or hours.
 
+    Examples
+    --------
     >>> duration(42.4), duration(754), duration(7500)
     ('42 s', '13 min', '2 h 5 min')
     """
@@ -115,17 +138,19 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def rate(a_second: float) -> str:
-    """Return a rate in the unit that gives readable numbers.
+def rate(per_second: float) -> str:
+    """Return a rate per second or per minute, whichever is easier to read.
 
+    Examples
+    --------
     >>> rate(12.34), rate(0.05)
-    ('12.3 a second', '3 a minute')
+    ('12.3 per second', '3 per minute')
     """
-    return f"{a_second:.3g} a second" if a_second >= 1 else f"{60 * a_second:.3g} a minute"
+    return f"{per_second:.3g} per second" if per_second >= 1 else f"{60 * per_second:.3g} per minute"
 
 
 class _Lines:
-    """About ``LINES`` lines from start to end."""
+    """Prints about ``LINES`` lines from start to end."""
 
     def __init__(self) -> None:
         self.printed = 0
@@ -138,7 +163,7 @@ class _Lines:
             means = "; ".join(f"{name} {mean:.4g}" for name, mean, _ in standing.means())
             print(
                 f"{standing.label}: {standing.done} of {standing.total}, {rate(standing.rate)}, "
-                f"{duration(standing.elapsed)} gone, {duration(standing.left)} left"
+                f"{duration(standing.elapsed)} elapsed, {duration(standing.left)} left"
                 + (f". Mean final regret so far: {means}" if means else ""),
                 file=sys.stderr,
                 flush=True,
@@ -147,6 +172,7 @@ class _Lines:
 
 @contextmanager
 def _live() -> Iterator[Callable[[Standing], None]]:
+    """Yield a function that updates the display on a terminal."""
     from rich.console import Console
     from rich.live import Live
 
@@ -155,7 +181,7 @@ def _live() -> Iterator[Callable[[Standing], None]]:
 
 
 def _picture(standing: Standing) -> Any:
-    """Return a bar with a line of figures, and below it the policies by their mean final regret."""
+    """Return a bar with rate and times, and below it the policies by mean final regret."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
@@ -167,7 +193,7 @@ def _picture(standing: Standing) -> Any:
         ProgressBar(total=standing.total, completed=standing.done, width=30),
         f"{standing.done}/{standing.total}",
         rate(standing.rate),
-        f"{duration(standing.elapsed)} gone, {duration(standing.left)} left",
+        f"{duration(standing.elapsed)} elapsed, {duration(standing.left)} left",
     )
     rows = standing.means()
     if not rows:

@@ -1,4 +1,4 @@
-"""Where results come from: the sources, their commit, versions and the processor. Nothing here changes a result."""
+"""Provenance of results: sources, commit, versions and processor. Nothing here affects a result."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ def package_version() -> str:
 
 @cache
 def sources_digest() -> str:
-    """Return a digest of all modules of this package, by name and content."""
+    """Return a digest of the names and contents of all modules of this package."""
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
         content = path.read_bytes()
@@ -33,9 +33,9 @@ def sources_digest() -> str:
 
 @cache
 def commit() -> str | None:
-    """Return the commit of the checkout that this package is part of, with "-dirty" if files have changed since."""
+    """Return the commit of the checkout that holds this package, with "-dirty" if files have changed; else None."""
     try:
-        _git("ls-files", "--error-unmatch", "__init__.py")  # an installed copy may stand in someone else's repository
+        _git("ls-files", "--error-unmatch", "__init__.py")  # an installed copy may be inside another repository
         return _git("describe", "--always", "--abbrev=40", "--dirty", "--exclude=*")
     except (OSError, subprocess.CalledProcessError):
         return None
@@ -48,7 +48,7 @@ def _git(*arguments: str) -> str:
 
 @cache
 def processor() -> str:
-    """Return the processor's name."""
+    """Return the name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -58,12 +58,12 @@ def processor() -> str:
 
 
 def now() -> str:
-    """Return the time, to the second."""
+    """Return the current time in UTC, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def surroundings() -> dict[str, Any]:
-    """Return what a run took place in."""
+    """Return versions, commit, system and processor of this run, as JSON values."""
     return {
         "version": package_version(),
         "commit": commit(),

@@ -1,4 +1,4 @@
-"""Play a policy against an instance: the only place that closes the loop."""
+"""Simulate a policy on an instance: the only place that closes the loop between the two."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,16 @@ from sparsebandits.randomness import NOISE_STREAM, POLICY_STREAM, IndexedNormals
 class Problem:
     """What a policy may know of an instance.
 
-    ``actions`` are rows; those of the first round, where they change; the dimension d, where they are [−1, 1]^d.
+    Attributes
+    ----------
+    actions : array of shape (K, d) or int
+        One row per action, those of the first round where they change; the dimension d where actions are [−1, 1]^d.
+    noise_variance : float
+        Variance of a reward given its mean.
+    horizon : int
+        Number of rounds.
+    seed : SeedSequence
+        Seed of the policy.
     """
 
     actions: Any
@@ -33,10 +42,23 @@ PolicyMaker: TypeAlias = Callable[[Problem], Policy]
 
 
 def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
-    """Return a maker that gives ``policy`` the problem's actions, noise variance and seed, and these settings.
+    """Return a function that makes ``policy`` for a :class:`Problem`, with these settings.
 
-    A policy that has an argument ``horizon`` is given the horizon too.
+    Parameters
+    ----------
+    policy : type or callable
+        A policy class, or a function with the same arguments. It receives the actions, the noise variance and the seed
+        of the problem, and also the horizon if it has an argument ``horizon``.
+    **settings
+        Further arguments of the policy; they take precedence over those of the problem.
 
+    Returns
+    -------
+    callable
+        Makes the policy from a problem.
+
+    Examples
+    --------
     >>> from sparsebandits import LinUCB
     >>> make_policy = maker(LinUCB, width=1.5)
     """
@@ -51,14 +73,14 @@ def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
 
 
 def maker_parts(value: object) -> tuple[Callable[..., Policy], Mapping[str, Any]] | None:
-    """Return what :func:`maker` was given, if it made ``value``."""
+    """Return the policy and the settings that :func:`maker` was given, or None if it did not make ``value``."""
     if isinstance(value, partial) and value.func is _make:
         return value.args[0], value.args[1]
     return None
 
 
 def check_maker(name: str, value: object) -> PolicyMaker:
-    """Require a function of a :class:`Problem`, or a policy class, which :func:`maker` makes into one."""
+    """Require a function of a :class:`Problem`, or a policy class, which :func:`maker` turns into one."""
     if isinstance(value, type) and issubclass(value, Policy):
         return maker(value)
     if not callable(value):
@@ -75,14 +97,28 @@ def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: P
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What happened, round by round; each array has one entry a round."""
+    """What happened in a simulation; each array has one entry per round.
 
-    regret: FloatArray  # cumulative, from the true means: noise does not enter
-    actions: IntArray  # rows; −1 where actions have none
+    Attributes
+    ----------
+    regret : array of shape (horizon,)
+        Cumulative regret, from the true means: noise does not enter.
+    actions : array of shape (horizon,)
+        Row of the action that was played; −1 where actions have no rows.
+    rewards, probabilities : array of shape (horizon,)
+        The reward, and the probability with which the action was chosen.
+    seconds : array of shape (horizon,)
+        Time spent in ``ask`` and ``tell``.
+    recorded : dict of str to array of shape (horizon,)
+        Diagnostics of the decisions by name, if they were recorded.
+    """
+
+    regret: FloatArray
+    actions: IntArray
     rewards: FloatArray
     probabilities: FloatArray
-    seconds: FloatArray  # spent in ask and tell
-    recorded: dict[str, FloatArray]  # diagnostics of the decisions, by name, if they were asked for
+    seconds: FloatArray
+    recorded: dict[str, FloatArray]
 
     def __repr__(self) -> str:
         recorded = f"; recorded: {', '.join(self.recorded)}" if self.recorded else ""
@@ -92,19 +128,31 @@ class Trace:
 def simulate(
     make_policy: PolicyMaker | type[Policy], instance: World, horizon: int, seed: Seed = 0, record: bool = False
 ) -> Trace:
-    """Play ``horizon`` rounds.
+    """Simulate a policy on an instance for ``horizon`` rounds.
 
     Parameters
     ----------
-    make_policy : a policy class, or a function that makes a policy from the :class:`Problem`, which holds all that
-        it may know; see :func:`maker`
-    instance : the truth: an :class:`Instance`, or what else an environment's ``sample`` returns
-    horizon : number of rounds
-    seed : of the trial; noise depends on seed, round and action alone (on seed and round, where actions have no
-        rows), so policies that are simulated with the same seed face the same world
-    record : keep the diagnostics of each decision (expected regret, information gain, ratio, entropy and so on,
-        whatever the policy has), NaN where it had none
+    make_policy : type or callable
+        A policy class, or a function that makes a policy from a :class:`Problem`, which holds everything that the
+        policy may know; see :func:`maker`.
+    instance : Instance
+        The true problem: what the ``sample`` of an environment returns.
+    horizon : int
+        Number of rounds.
+    seed : int, SeedSequence or None, default=0
+        Seed of the trial. Noise depends only on seed, round and action (on seed and round, where actions have no rows),
+        so policies that are simulated with the same seed face the same world.
+    record : bool, default=False
+        Whether to keep the diagnostics of each decision (such as expected regret, information gain, ratio and entropy,
+        depending on the policy); NaN in rounds that have none.
 
+    Returns
+    -------
+    Trace
+        Regret, actions, rewards and diagnostics, round by round.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from sparsebandits import LinTS
     >>> from sparsebandits.environments import GaussianActions
@@ -114,7 +162,7 @@ def simulate(
     ((20,), True)
     """
     if not isinstance(instance, World):
-        hint = "; its sample(seed) would do" if hasattr(instance, "sample") else ""
+        hint = "; pass what its sample(seed) returns" if hasattr(instance, "sample") else ""
         raise ArgumentTypeError("instance", "an Instance", f"{shown(instance)}{hint}")
     make_policy = check_maker("make_policy", make_policy)
     rounds = check_count("horizon", horizon)

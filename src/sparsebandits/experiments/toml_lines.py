@@ -1,7 +1,7 @@
-"""On which line of a TOML text a key stands: ``tomllib`` gives values and no positions.
+"""Find the line of each key in a TOML text, since ``tomllib`` returns values without positions.
 
-The text is known to be valid TOML. The scanner walks over it and notes where each key begins; values it only steps
-over, except for inline tables, whose keys it notes too.
+The text is known to be valid TOML. The scanner notes where each key begins. It skips values, except for inline tables,
+whose keys it notes too.
 """
 
 import re
@@ -18,8 +18,10 @@ _BARE_VALUE = re.compile(r"[^,\]}#\n]+")
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
-    r"""Return the line, counted from 1, of each key and each table.
+    r"""Return the line of each key and each table, counted from 1.
 
+    Examples
+    --------
     >>> key_lines('horizon = 5\n[policies."Lin UCB"]\nprior = {kind = "GaussianPrior"}\n')["policies", "Lin UCB"]
     2
     """
@@ -27,7 +29,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def nearest_line(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
-    """Return the line of ``path``, or of the table around it that has one."""
+    """Return the line of ``path``, or of the innermost table around it that has one."""
     for length in range(len(path), 0, -1):
         if path[:length] in lines:
             return lines[path[:length]]
@@ -35,6 +37,8 @@ def nearest_line(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
 
 
 class _Scanner:
+    """Walks over a TOML text and notes the line of each key."""
+
     def __init__(self, text: str) -> None:
         self.text = text.replace("\r\n", "\n")
         self.place = 0
@@ -60,7 +64,7 @@ class _Scanner:
         self._value(path)
 
     def _key(self, table: KeyPath, start: int) -> KeyPath:
-        """Step over a dotted key; note its parts, except those that have been seen before."""
+        """Skip a dotted key; note its parts, except those seen before."""
         path = table
         while True:
             self._skip(_SPACE)
