@@ -1,4 +1,4 @@
-"""The command line as a person meets it: a separate process, its output and its exit code."""
+"""The command line as a user sees it: a separate process, its output and its exit code."""
 
 import json
 import os
@@ -60,8 +60,8 @@ def test_demo_as_json(tmp_path: Path) -> None:
     assert len(rows[0]) == 5
 
 
-def test_reproduce_runs_what_stands_in_the_checkout(tmp_path: Path) -> None:
-    """Which is the one around the directory that the command is run in; tests/papers runs the true experiments."""
+def test_reproduce_calls_the_runner_of_the_checkout(tmp_path: Path) -> None:
+    """The checkout is the one around the current directory; tests/papers runs the real experiments."""
     paper = tmp_path / "papers" / "hao2021"
     paper.mkdir(parents=True)
     (paper / "runner.py").write_text("def reproduce(*arguments):\n    print(*arguments)\n")
@@ -128,7 +128,7 @@ def test_ctrl_c_leaves_a_message_and_no_traceback(workers: str, tmp_path: Path) 
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the command and its workers
     try:
         _, errors = process.communicate(timeout=30)
-    except subprocess.TimeoutExpired:  # it may come where Python drops exceptions; then a person presses again
+    except subprocess.TimeoutExpired:  # Python may drop the exception; then a person presses Ctrl-C again
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=90)
     assert process.returncode == 130, errors

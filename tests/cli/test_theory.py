@@ -1,4 +1,4 @@
-"""The commands bounds and design as a person meets them: separate processes, their output and exit codes."""
+"""The commands bounds and design as a user sees them: separate processes, their output and exit codes."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Trials on a Dask cluster: the same bytes as in one process, also when a worker is killed in the middle."""
+"""Trials on a Dask cluster: the same bytes as in one process, even if a worker is killed during the run."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::R
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two workers, each a process of its own."""
+    """Two workers, each in its own process."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         started = distributed.LocalCluster(
@@ -68,7 +68,7 @@ def test_a_client_in_memory_and_errors(cluster: Any) -> None:
         assert result.regret[name].tobytes() == expected.regret[name].tobytes()
 
 
-def test_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_addresses_without_a_scheduler_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "PATIENCE", 1.0)
     for address in ("tcp://127.0.0.1:1", "nonsense://"):
         with pytest.raises(OSError, match=f"scheduler: expected the address of a Dask scheduler, got '{address}'"):

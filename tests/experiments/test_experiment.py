@@ -1,4 +1,4 @@
-"""Trials in parallel give the same bytes, and what is concluded from them is right."""
+"""Trials in parallel give the same bytes, and the conclusions from them are correct."""
 
 from pathlib import Path
 from typing import Any
@@ -133,7 +133,7 @@ def test_plain_progress_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[-1].startswith("trials: 30 of 30,")
 
 
-def test_what_is_no_experiment() -> None:
+def test_invalid_experiments_are_refused() -> None:
     nothing: Any = ({}, [sb.LinTS])
     for policies in nothing:
         with pytest.raises(ValueError, match="policies: expected at least one"):

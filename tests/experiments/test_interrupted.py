@@ -1,4 +1,4 @@
-"""Runs that are killed at any moment, and started again: the same bytes, and nothing is run twice."""
+"""Runs that are killed at any moment and started again give the same bytes, and no trial is run twice."""
 
 import os
 import random
@@ -15,7 +15,7 @@ from sparsebandits.experiments.plan import read_plan
 from sparsebandits.experiments.provenance import surroundings
 from tests.results.results import experiment, files, identities, quick_directory
 
-surroundings()  # are remembered by the process that the runs are forked from
+surroundings()  # cached in the process that the runs are forked from
 KILLS = 20
 TRIALS = 60
 
@@ -26,7 +26,7 @@ def run(directory: str, started: Callable[[], None] = lambda: None) -> None:
 
 
 def child(directory: Path) -> ForkServerProcess:
-    """Start a run, and return when it begins. The processes are forked from one that has imported all it needs."""
+    """Start a run, and return when it begins. Processes are forked from one that has imported everything."""
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__, "pyarrow.parquet"])
     begun = context.Event()
@@ -37,7 +37,7 @@ def child(directory: Path) -> ForkServerProcess:
 
 
 def test_killed_at_twenty_random_moments() -> None:
-    """Fails if files are written in place (a run stops at half of one) or if what is there is run again.
+    """Fails if files are written in place (a kill leaves half a file) or if finished trials are run again.
 
     Every other kill comes after the run has begun, among its preparations or its first trials; the others come after it
     has finished a trial, while it is at one of the next few.
@@ -56,7 +56,7 @@ def test_killed_at_twenty_random_moments() -> None:
             time.sleep(moments.uniform(0.0, 2 * trial if number % 2 else 8 * trial))
             os.kill(process.pid or 0, signal.SIGKILL)
             process.join()
-            assert process.exitcode == -signal.SIGKILL, "it was done before it was killed"
+            assert process.exitcode == -signal.SIGKILL, "the run ended before it was killed"
             now = identities(directory)
             assert seen.items() <= now.items(), "a finished trial was run again"
             seen = now
@@ -102,7 +102,7 @@ def test_the_command_is_killed_and_given_again() -> None:
         assert "LinUCB: width = " in answer.stdout
         read_plan(directory / "file.toml").run(directory / "undisturbed")
         after = identities(directory / "killed")
-        # A worker that outlived the command may have written the trial that it was at in place of the same bytes.
+        # A worker that outlived the command may have finished its trial and replaced the file with the same bytes.
         assert sum(after[name] != identity for name, identity in before.items()) <= 2
         assert files(directory / "killed") == files(directory / "undisturbed")
         assert len(files(directory / "killed")) == 88

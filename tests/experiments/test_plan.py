@@ -1,4 +1,4 @@
-"""An experiment as a file: what it says is what is run, and what is wrong with it is said with its line."""
+"""An experiment file is run as it says, and errors in it are reported with their line."""
 
 import json
 import subprocess
@@ -141,7 +141,7 @@ def test_errors_point_at_the_line(old: str, new: str, message: str, tmp_path: Pa
     assert str(error.value).startswith(str(file))
 
 
-def test_files_that_are_no_text(tmp_path: Path) -> None:
+def test_files_that_are_not_toml(tmp_path: Path) -> None:
     (tmp_path / "file.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ExperimentFileError, match="expected text in UTF-8"):
         read_plan(tmp_path / "file.toml")

@@ -1,4 +1,4 @@
-"""Progress reports, and a Ctrl-C that foreign code has swallowed."""
+"""Progress reports, and a Ctrl-C that was lost in foreign code."""
 
 import io
 import os
@@ -60,7 +60,7 @@ def test_the_standing_of_the_policies(capsys: pytest.CaptureFixture[str]) -> Non
         assert count == 5
     assert (progress.done, progress.total, progress.before) == (10, 10, 6)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 4, "six were there already"
+    assert len(lines) == 4, "six trials were finished before"
     assert lines[0].startswith("work: 7 of 10, ")
     best = min(policies, key=lambda name: float(result.final(name).mean()))
     assert f"s left. Mean final regret so far: {best} {result.final(best).mean():.4g}; " in lines[-1]
@@ -70,7 +70,7 @@ def test_rate_and_time_left_are_of_this_run(monkeypatch: pytest.MonkeyPatch) -> 
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     standing = Standing("work", lambda: None, lambda standing: None)
-    clock[0] = 130.0  # looking at what is there takes time too
+    clock[0] = 130.0  # listing the finished trials takes time too
     standing.found(500)
     clock[0] = 140.0
     standing(520, 1000)
@@ -78,9 +78,7 @@ def test_rate_and_time_left_are_of_this_run(monkeypatch: pytest.MonkeyPatch) -> 
     assert standing.left == 240.0
 
 
-def test_long_work_is_heard_of_between_the_lines(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_long_runs_print_additional_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     with shown_progress("work") as progress:

@@ -62,7 +62,7 @@ def test_a_policy_is_not_shown_the_truth() -> None:
 
 @pytest.mark.parametrize("make", [lin_ts, lin_ucb])
 def test_a_fixed_instance_is_played_as_by_hand(make: PolicyMaker) -> None:
-    """The loop as it reads with actions that stay, byte for byte."""
+    """The loop written out for fixed actions gives the same bytes."""
     instance, rounds = environment.sample(4), 60
     trace = sb.simulate(make, instance, rounds, seed=9)
     policy = make(sb.experiments.Problem(instance.actions, instance.noise_variance, rounds, child(9, POLICY_STREAM)))
@@ -95,7 +95,7 @@ class Stubborn(sb.LinUCB):
 
 
 def watched(make: PolicyMaker, seen: list[tuple[Any, sb.Decision]]) -> PolicyMaker:
-    """Keep what a policy is offered and what it decides."""
+    """Record what a policy is offered and what it decides."""
 
     def made(problem: sb.experiments.Problem) -> sb.Policy:
         policy = make(problem)
@@ -130,7 +130,7 @@ def test_on_changing_sets_all_policies_face_the_same_world() -> None:
 
 
 def test_policies_learn_on_changing_sets() -> None:
-    """Less than half the regret of a policy that learns nothing, which is the planted bug as well."""
+    """Less than half the regret of a policy that does not learn, which is also the planted bug."""
     sets = sb.environments.ChangingActions(
         sb.environments.GaussianActions(dimension=4, sparsity=2, n_actions=10, noise_variance=0.5)
     )

@@ -1,4 +1,4 @@
-"""Results in a directory: the same numbers as in memory, the same bytes always, nothing mixed and nothing lost."""
+"""Results in a directory: the same numbers as in memory, reproducible bytes, nothing mixed and nothing lost."""
 
 import errno
 import json
@@ -98,7 +98,7 @@ def test_provenance() -> None:
 
 
 def test_any_number_of_workers_and_any_order_give_the_same_bytes() -> None:
-    """And the files that are there already stay: trials and policies are added to them."""
+    """Existing files are kept: trials and policies are added to them."""
     with quick_directory() as alone, quick_directory() as together:
         experiment().run(alone)
         few = sb.Experiment(environment, {"LinTS": sb.LinTS}, 40, trials=2, seed=3)
@@ -106,7 +106,7 @@ def test_any_number_of_workers_and_any_order_give_the_same_bytes() -> None:
         before = identities(together)
         reports: list[tuple[int, int]] = []
         experiment().run(together, workers=2, progress=lambda done, total: reports.append((done, total)))
-        assert reports == [(k, 8) for k in range(3, 9)], "two of eight were there"
+        assert reports == [(k, 8) for k in range(3, 9)], "two of eight were finished before"
         assert files(together) == files(alone)
         assert before.items() <= identities(together).items()
 
@@ -118,7 +118,7 @@ def test_the_bytes_do_not_depend_on_clock_or_process() -> None:
         experiment(2).run(directory / "b")
         assert files(directory / "a") == files(directory / "b")
         asides = [sorted((directory / name).glob("trials/*/*.json"))[0].read_bytes() for name in ("a", "b")]
-        assert asides[0] != asides[1], "what differs from run to run is beside"
+        assert asides[0] != asides[1], "what differs between runs is in the JSON file"
 
 
 def test_another_configuration_is_refused_and_nothing_is_changed() -> None:
@@ -227,7 +227,7 @@ def test_what_can_be_described() -> None:
     assert describe("p", module_level) == {"kind": f"{__name__}.module_level"}
     hard = describe("e", sb.environments.HardInstance(5, 2))
     assert hard["set_seed"] == 0
-    assert "actions" not in hard, "what follows from the settings is left out"
+    assert "actions" not in hard, "derived attributes are left out"
     assert describe("e", sb.environments.ChangingActions(environment))["environment"]["dimension"] == 6
     assert differences({"a": [1, 2]}, {"a": [1, 2.0]}) == ""
     width = 3.0
@@ -245,7 +245,7 @@ def test_what_can_be_described() -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_full_disk_loses_no_finished_trial(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With two workers the disk is really full: nothing that is patched here would reach another process."""
+    """With two workers the disk is really full, since a patch in this process would not reach the others."""
     with quick_directory() as directory, quick_directory() as undisturbed:
         if workers == 2:
             mounted = subprocess.run(

@@ -16,7 +16,7 @@ def lin_ucb(width: float) -> Callable[[sb.experiments.Problem], sb.Policy]:
 
 
 def test_it_picks_the_better_of_two_widths() -> None:
-    """A width of 30 explores for most of 100 rounds. Planted: the largest mean regret in place of the smallest."""
+    """A width of 30 explores for most of 100 rounds. Planted bug: choosing the largest mean regret."""
     tuned = sb.tune(lin_ucb, [30.0, 0.5], environment, horizon=100, trials=15)
     assert tuned.best == 0.5
     rows = tuned.table.to_dicts()
@@ -41,7 +41,7 @@ def test_its_worlds_are_not_those_of_a_comparison() -> None:
     sb.Experiment(again, {"LinUCB": sb.LinUCB}, horizon=3, trials=20, seed=7).run()
     assert len(tuning.seen) == 20
     assert not tuning.seen & comparing.seen
-    assert comparing.seen == again.seen, "planted: the comparison's own seeds would be seen"
+    assert comparing.seen == again.seen, "planted bug: seeds of the comparison would be found"
     assert tuning_seed(7) != tuning_seed(8)
     assert tuning_seed(7) > 2**64
 
@@ -87,7 +87,7 @@ def test_candidates_may_be_an_array_and_a_policy_class_is_no_function_of_them() 
         sb.tune(lin_ucb, np.ones((2, 2)), environment, horizon=5, trials=2)
 
 
-def test_makers_pass_the_horizon_only_to_those_who_ask() -> None:
+def test_makers_pass_the_horizon_only_where_it_is_an_argument() -> None:
     problem = sb.experiments.Problem(np.eye(3), 0.7, 10, np.random.SeedSequence(0))
     assert sb.maker(sb.rivals.ESTC, sparsity=1)(problem).posterior.exploration == 4
     assert sb.maker(sb.rivals.ESTC, sparsity=1, horizon=99)(problem).posterior.exploration == 17

@@ -1,5 +1,6 @@
-"""The reproduction of the paper: its README says what the committed results say, and the whole of it runs."""
+"""The reproduction of the paper: its README agrees with the committed results, and everything runs."""
 
+import ast
 import json
 import re
 import subprocess
@@ -20,13 +21,13 @@ MODULE = [sys.executable, "-m", "papers.hao2021"]
 
 
 def said() -> dict[str, str]:
-    """Return the tables that the README has between its marks."""
+    """Return the tables between the marks of the README."""
     found = re.findall(r"<!-- (.+?) -->\n\n(.+?)\n\n<!-- end -->", README.read_text(), re.DOTALL)
     return dict(found)
 
 
 @pytest.mark.parametrize("section", list(verdicts.SECTIONS))
-def test_the_readme_has_what_the_committed_results_say(section: str) -> None:
+def test_the_readme_agrees_with_the_committed_results(section: str) -> None:
     assert said()[section] == verdicts.SECTIONS[section](verdicts.RESULTS)
 
 
@@ -51,7 +52,7 @@ def test_what_is_committed_stays_small() -> None:
 
 
 def test_verdicts_turn_with_the_results(tmp_path: Path) -> None:
-    """With the names of sparse IDS and LinTS exchanged, what held has to fail."""
+    """With the names of sparse IDS and LinTS exchanged, statements that held have to fail."""
     for dimension, result in verdicts.figure3_results(verdicts.RESULTS).items():
         other = {figure3.SPARSE_IDS: "LinTS", "LinTS": figure3.SPARSE_IDS}
         swapped = {name: result.regret[other.get(name, name)] for name in result.regret}
@@ -66,14 +67,14 @@ def test_a_verdict_needs_the_whole_interval() -> None:
     assert verdicts.Estimate(-2.0, -5.0, 1.0).below(0.0) == verdicts.OPEN
     assert verdicts.Estimate(2.0, 1.0, 3.0).below(0.0) == verdicts.FAILS
     assert str(verdicts.Estimate(-12.345, -20.0, 3.21)) == "−12.3 (−20.0 to 3.2)"
-    assert str(verdicts.Estimate(0.07, 0.0017, 0.12)) == "0.070 (0.002 to 0.120)", "the side of zero is to be seen"
+    assert str(verdicts.Estimate(0.07, 0.0017, 0.12)) == "0.070 (0.002 to 0.120)", "digits show the side of zero"
     assert str(verdicts.Estimate(-150.0, -300.0, -0.3)) == "−150.0 (−300.0 to −0.3)"
     assert str(verdicts.Estimate(0.0, 0.0, 0.0)) == "0.00 (0.00 to 0.00)"
     assert verdicts.all_of([verdicts.HOLDS, verdicts.OPEN]) == verdicts.OPEN
 
 
 def test_a_policy_with_fewer_trials_is_compared_on_those(tmp_path: Path) -> None:
-    """Beside means over all trials, the first thirty of linear IDS alone would be another policy."""
+    """Compared with means over all trials, the first thirty trials of the same policy would look different."""
     for dimension, result in verdicts.figure3_results(verdicts.RESULTS).items():
         few = {name: result.regret[name] for name in (figure3.SPARSE_IDS, "linear IDS")}
         few["the same, fewer"] = few["linear IDS"][:30]
@@ -99,7 +100,7 @@ def test_a_posterior_that_is_off_either_way_is_not_near(tmp_path: Path) -> None:
 
 
 def test_the_difference_is_paired() -> None:
-    """An unpaired interval would be as wide as the instances differ."""
+    """An unpaired interval would be as wide as the spread of the instances."""
     rng = np.random.default_rng(0)
     instance = 100.0 * rng.standard_normal(50)
     one, other = instance + rng.standard_normal(50), instance + 2.0 + rng.standard_normal(50)
@@ -109,7 +110,7 @@ def test_the_difference_is_paired() -> None:
 
 
 def test_reproduce_all_at_the_smallest_scale(tmp_path: Path) -> None:
-    """And again, as a module: nothing is run twice, and the numbers are the same."""
+    """A second run, as a module, repeats no trial and prints the same numbers."""
     options = ["--scale", "smoke", "--json", "--workers", "2", "--out", str(tmp_path)]
     command = [COMMAND, "reproduce", "all", *options]
     first = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, cwd=ROOT)
@@ -134,3 +135,12 @@ def test_the_module_refuses_like_the_command() -> None:
         "Usage: python -m papers.hao2021"
         in subprocess.run([*MODULE, "--help"], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     )
+
+
+def test_the_experiments_use_public_names_only() -> None:
+    """Namespaces such as sb.results, not the modules below them, so that the package can be rearranged."""
+    for file in sorted((ROOT / "papers").rglob("*.py")):
+        imports = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom)]
+        for module in (node.module or "" for node in imports):
+            below = re.fullmatch(r"sparsebandits\.(experiments|results|environments|policies|posteriors)\..+", module)
+            assert below is None, f"{file.name}: {module}"

@@ -1,4 +1,4 @@
-"""A result in one file is what was put in, and what is not such a file is refused."""
+"""A result survives being written to one file and read back, and files of other kinds are refused."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.results.results import experiment, quick_directory
 
 
 def results() -> dict[str, sb.Result]:
-    """One from a directory, with policies of different numbers of trials; one from memory; one without pulls."""
+    """A result from a directory, with a different number of trials per policy; one from memory; one without pulls."""
     with quick_directory() as directory:
         experiment(trials=3, points=7).run(directory)
         more = {"LinTS": sb.LinTS}
@@ -27,7 +27,7 @@ def results() -> dict[str, sb.Result]:
 
 
 @pytest.mark.parametrize("kind", ["directory", "memory", "without pulls"])
-def test_there_and_back(kind: str, tmp_path: Path) -> None:
+def test_a_result_survives_writing_and_reading(kind: str, tmp_path: Path) -> None:
     result = results()[kind]
     file, again = tmp_path / "one.parquet", tmp_path / "two.parquet"
     result.write(file)
@@ -54,7 +54,7 @@ def test_uneven_trials_stay_so(tmp_path: Path) -> None:
     }
 
 
-def test_what_is_no_such_file(tmp_path: Path) -> None:
+def test_files_of_other_kinds_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "result.parquet"
     file.write_bytes(b"PAR1 but no more")
     with pytest.raises(SaveFileError, match=r"result\.parquet is damaged or was not written by Result\.write"):
@@ -72,7 +72,7 @@ def test_what_is_no_such_file(tmp_path: Path) -> None:
 
 
 def test_a_flipped_bit_does_not_pass_for_a_result(tmp_path: Path) -> None:
-    """Without checksums most of these files load, with other numbers."""
+    """Without checksums, most of these files would load with wrong numbers."""
     file = tmp_path / "result.parquet"
     result = results()["directory"]
     result.write(file)
@@ -88,7 +88,7 @@ def test_a_flipped_bit_does_not_pass_for_a_result(tmp_path: Path) -> None:
         except SaveFileError:
             refused += 1
             continue
-        for name, curves in back.regret.items():  # it may be in what nobody reads
+        for name, curves in back.regret.items():  # the bit may be in bytes that are not read
             assert np.array_equal(curves, result.regret[name])
     assert refused > 20
 

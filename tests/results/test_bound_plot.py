@@ -1,4 +1,4 @@
-"""The figure of bounds over n: what is drawn, and that it can be told apart."""
+"""The figure of bounds over n: which bounds are drawn, and how they are labelled."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from sparsebandits.theory import regret_bound, regret_bounds_over
 
 
 def test_every_bound_with_a_constant_is_drawn(tmp_path: Path) -> None:
-    """And the same bytes come of the same numbers; lower bounds are said to be such."""
+    """The same numbers give the same bytes, and lower bounds are labelled as such."""
     over = regret_bounds_over(regret_bound(300, 40, 4, None, 1.0), points=40)
     files = [tmp_path / "a.svg", tmp_path / "b.svg"]
     for file in files:

@@ -1,4 +1,4 @@
-"""Statistics of a result against plain versions, and what cannot be answered."""
+"""Statistics of a result against plain versions of them, and questions that are refused."""
 
 from math import comb
 from typing import Any
@@ -19,7 +19,7 @@ def result(trials: int = 8, rounds: int = 40, **changes: Any) -> sb.Result:
 
 
 def slow_sign_test(wins: int, losses: int) -> float:
-    """The chance of a split that is no more likely than the one seen, under a fair coin."""
+    """The probability, under a fair coin, of a split that is at most as likely as the observed one."""
     n = wins + losses
     return sum(comb(n, k) for k in range(n + 1) if comb(n, k) <= comb(n, wins)) / float(2**n)
 
@@ -34,7 +34,7 @@ def test_the_sign_test_against_its_definition(wins: int, losses: int, ties: int)
 
 
 def test_the_sign_test_errs_as_seldom_as_it_says() -> None:
-    """Of 400 fair comparisons about 3% are below 0.05 (it is discrete); with ties counted as wins, far more."""
+    """Of 400 fair comparisons about 3% are below 0.05 (the test is discrete); with ties as wins, far more."""
     rng = np.random.default_rng(1)
     differences = rng.integers(-1, 2, size=(400, 40)).astype(float)
     assert np.mean([sign_test(row).p_value < 0.05 for row in differences]) < 0.07
@@ -81,7 +81,7 @@ def test_comparisons_at_a_round() -> None:
 
 
 def test_fewer_trials_are_compared_on_those_that_both_have() -> None:
-    """Fails if the last trials, or a mean over all of the baseline's, are taken."""
+    """Fails if the last trials are used, or the mean over all trials of the baseline."""
     found = result()
     fewer = sb.Result({**found.regret, "C": found.regret["C"][:3]}, found.seconds)
     (row,) = (row for row in fewer.compare("A").to_dicts() if row["policy"] == "C")
@@ -139,12 +139,12 @@ def test_pulls_of_a_group() -> None:
         ([True, False], ValueError, r"actions: expected \(9,\) or \(6, 9\) booleans, got shape \(2,\)"),
     ],
 )  # fmt: skip
-def test_what_is_no_group(actions: object, kind: type[Exception], message: str) -> None:
+def test_invalid_groups_are_refused(actions: object, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         group_pulls(np.zeros((6, 9), dtype=int), actions)
 
 
-def test_what_is_no_result() -> None:
+def test_invalid_results_are_refused() -> None:
     curve = np.ones((2, 3))
     bad: list[tuple[Any, Any, str]] = [
         ({}, None, "regret: expected the curves of at least one policy"),
@@ -164,7 +164,7 @@ def test_what_is_no_result() -> None:
             sb.Result(regret, {}, rounds)
 
 
-def test_what_cannot_be_answered_is_said(tmp_path: Any) -> None:
+def test_unanswerable_questions_are_refused(tmp_path: Any) -> None:
     found = result()
     many: Any
     for many, kind in (([], ValueError), (5, TypeError), ("10", TypeError), ([0], ValueError), ([1.5], TypeError)):

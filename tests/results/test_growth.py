@@ -1,4 +1,4 @@
-"""Growth of regret: exponents against slow sums and planted powers, and trials that are still growing."""
+"""Growth of regret: exponents against plain sums and known powers, and trials that are still growing."""
 
 import math
 
@@ -45,7 +45,7 @@ def test_thinning_hardly_changes_the_exponent() -> None:
 
 
 def test_a_stuck_share_of_trials_mixes_and_is_seen() -> None:
-    """What the page of statistics.py warns of: neither kind of trial has the exponent of their mean."""
+    """As the docstring of statistics.py warns: neither kind of trial has the exponent of their mean."""
     stuck, done = 1.0 * ROUNDS, np.minimum(ROUNDS, 60.0)
     regret = np.array([stuck] * 3 + [done] * 17)
     assert 0.4 < growth_exponent(regret, ROUNDS).value < 0.7
@@ -53,7 +53,7 @@ def test_a_stuck_share_of_trials_mixes_and_is_seen() -> None:
 
 
 def least_squares_interval(regret: FloatArray, places: IntArray) -> tuple[float, float]:
-    """The planted bug: rounds taken for independent, as a textbook regression would."""
+    """The planted bug: rounds are treated as independent, as in a textbook regression."""
     fit = stats.linregress(np.log(ROUNDS[places]), np.log(regret[:, places].mean(axis=0)))
     half = stats.t.isf(0.025, len(places) - 2) * fit.stderr
     return fit.slope - half, fit.slope + half
@@ -62,14 +62,14 @@ def least_squares_interval(regret: FloatArray, places: IntArray) -> tuple[float,
 def test_intervals_cover_the_exponent_as_often_as_they_say() -> None:
     """Of 150 experiments with mean regret t^0.6, about 95% cover.
 
-    Planted bug: an interval that takes rounds for independent, which covers far less.
+    Planted bug: an interval that treats rounds as independent, which covers far less.
     """
     rng = np.random.default_rng(2)
     places = window(ROUNDS, 0.5)
     steps = np.diff(ROUNDS**0.6, prepend=0.0)
     covered = rounds_independent = 0
     for _ in range(150):
-        scale = rng.gamma(4.0, 0.25, size=(40, 1))  # of mean 1: trials differ, and then wander
+        scale = rng.gamma(4.0, 0.25, size=(40, 1))  # mean 1: trials differ, and then fluctuate
         regret = (steps * scale * rng.gamma(0.3, 1 / 0.3, size=(40, 500))).cumsum(axis=1)
         exponent = growth_exponent(regret, ROUNDS)
         covered += exponent.low <= 0.6 <= exponent.high

@@ -1,4 +1,4 @@
-"""Figures say what they show: what is read off the panels is compared with the data."""
+"""Figures show the data: what is read off the panels is compared with what was passed in."""
 
 import io
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def test_a_bin_is_centred_on_zero_and_outliers_do_not_stretch_the_axis(truth: fl
 
 
 def test_bins_of_one_value() -> None:
-    """All mass on zero, or on a truth elsewhere, still has a bin around it."""
+    """If all mass is at one value, zero or another, there is a bin around it."""
     for value in (0.0, 2.3):
         edges = plots.zero_centred_bins([(np.full(10, value), np.full(10, 0.1))], value)
         assert edges[0] < value < edges[-1]
@@ -137,8 +137,8 @@ def test_the_same_data_give_the_same_bytes_whatever_the_users_settings(name: str
     assert memory.getvalue().startswith(b"<?xml")
 
 
-def test_every_policy_is_told_from_every_other_without_colour() -> None:
-    """Fails if dashes and markers go round together, so that the eighth policy looks like the second."""
+def test_policies_are_distinguishable_without_colour() -> None:
+    """Fails if dashes and markers cycle together, so that the eighth policy looks like the second."""
     look = list(looks(str(i) for i in range(40)).values())
     for one, other in combinations(look, 2):
         assert (one.dashes, one.marker) != (other.dashes, other.marker)
@@ -249,7 +249,7 @@ def test_a_sweep_shows_means_over_the_parameter(figures: list[Figure]) -> None:
 
 @pytest.mark.parametrize("count", [1, 12])
 def test_no_text_leaves_the_figure_or_covers_another(count: int, figures: list[Figure]) -> None:
-    """Looks at the drawn boxes of names and titles; fails with the legend inside the axes, or unbroken names."""
+    """Compares the drawn boxes of names and titles; fails if the legend is inside the axes or names are not wrapped."""
     regret = curves([f"{ODD} {i}" for i in range(count)], trials=1)
     plots.regret_curves(regret, "unused", ODD)
     plots.horizon_bars({5: final(regret), 30: final(regret)}, "unused", ODD)

@@ -1,4 +1,4 @@
-"""The report is one valid page that needs nothing else, shows what tables say, and is the same each time."""
+"""The report is one valid, self-contained page, which shows the numbers of the tables and is reproducible."""
 
 import base64
 import re
@@ -19,7 +19,7 @@ ODD = "<script>alert('&amp;')</script> \"quoted\" & $x^2$ \x00"
 
 
 class Page(HTMLParser):
-    """Checks that what is opened is closed, in order; keeps text, attributes and tags."""
+    """Checks that tags are closed in order; keeps text, attributes and tags."""
 
     def __init__(self, content: str) -> None:
         super().__init__(convert_charrefs=True)
