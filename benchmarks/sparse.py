@@ -22,8 +22,7 @@ from numpy.random import SeedSequence
 
 import sparsebandits as sb
 from sparsebandits.randomness import INSTANCE_STREAM, child
-from sparsebandits.results.statistics import growing
-from sparsebandits.results.statistics import mean_interval
+from sparsebandits.results.statistics import growing, mean_interval
 from sparsebandits.tables import Table
 
 SEED, NOISE = 2021, 2.0

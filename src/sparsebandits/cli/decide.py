@@ -11,7 +11,7 @@ from sparsebandits.arguments import ArgumentValueError
 
 def _policy_names() -> list[str]:
     """Return the values of ``--policy``, for completion in a shell."""
-    from sparsebandits.advice.advice import POLICIES
+    from sparsebandits.advice.choose import POLICIES
 
     return list(POLICIES)
 

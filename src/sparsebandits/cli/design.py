@@ -24,7 +24,7 @@ def design(
 
     Prints C_min with its certificate, and the distribution over actions that attains it.
     """
-    from sparsebandits.advice.action_file import read_actions
+    from sparsebandits.advice.read import read_actions
     from sparsebandits.advice.design import Exploration
     from sparsebandits.files import write_atomically
 
