@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sparsebandits.experiments.tuning import tune as tune
     from sparsebandits.files import SaveFileError as SaveFileError
     from sparsebandits.journal import offpolicy as offpolicy
-    from sparsebandits.journal.log import play as play
+    from sparsebandits.journal.loop import play as play
     from sparsebandits.model.priors import BetaInclusion as BetaInclusion
     from sparsebandits.model.priors import GaussianPrior as GaussianPrior
     from sparsebandits.model.priors import GaussianSpike as GaussianSpike

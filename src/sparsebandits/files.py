@@ -1,7 +1,7 @@
-"""Files that survive a crash: a nested state in one ``.npz`` file, replaced in one step, with no pickle in it.
+"""Files that survive a crash: state in a ``.npz`` file that is replaced in one step, and lines that are appended.
 
 A state is a nested dict whose leaves are NumPy arrays or JSON values. Arrays are stored bit for bit and with their
-memory order; everything else goes into one JSON member. Any version of NumPy can read the file.
+memory order; everything else goes into one JSON member. Any version of NumPy can read the file; it holds no pickle.
 """
 
 import errno
@@ -11,14 +11,19 @@ import os
 import secrets
 import stat
 import zipfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sparsebandits.arguments import ArgumentTypeError, shown
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 HEADER = "header.json"
 
@@ -84,47 +89,109 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    with suppress(OSError):  # a directory without read permission cannot be synchronised, but the file is there
-        directory = os.open(target.parent, os.O_RDONLY)
+    _synchronise_directory(target.parent)
+
+
+def _synchronise_directory(directory: Path) -> None:
+    """Make a new name in a directory reach the disk, if the directory can be opened."""
+    with suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
         try:
-            os.fsync(directory)  # the rename itself has to reach the disk
+            os.fsync(handle)
         finally:
-            os.close(directory)
+            os.close(handle)
 
 
-def append_durably(path: str | os.PathLike[str], content: bytes) -> None:
-    """Append whole lines to a file, all of them or none; they are on the disk when this returns.
+@contextmanager
+def locked(path: str | os.PathLike[str], append: bool = False) -> Iterator[io.FileIO]:
+    """Open a regular file to read, or to read and append to; other processes that do so wait while one appends.
 
-    Lines that other processes append at the same time are kept. If a crash has cut the last line, a new one is begun.
+    Where there are no locks (Windows, some network file systems), only one process may append at a time.
 
     Parameters
     ----------
     path : str or path
-        The name of a file; a new one is made if necessary.
-    content : bytes
-        The lines, with their line ends.
+        The name of a file.
+    append : bool, default=False
+        Open it to append to, too; a new file is made if necessary.
 
     Raises
     ------
     OSError
-        If the file cannot be appended to.
+        If there is no such file, or it cannot be appended to.
+    """
+    exists(path)
+    try:
+        file = io.FileIO(path, "ab+" if append else "rb")
+    except OSError as error:
+        raise _no_file(path, error) from error
+    with file:  # closing it releases the lock
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(file, fcntl.LOCK_EX if append else fcntl.LOCK_SH)
+        yield file
+
+
+def append_durably(file: io.FileIO, content: bytes, end: int) -> None:
+    """Append whole lines to a file, all of them or none; they are on the disk when this returns.
+
+    Parameters
+    ----------
+    file : io.FileIO
+        A file that :func:`locked` opened to append to.
+    content : bytes
+        The lines, with their line ends.
+    end : int
+        Where the last whole line of the file ends. What follows is part of a line that a crash has cut: it is removed.
+
+    Raises
+    ------
+    OSError
+        If the lines cannot be written.
     """
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        if os.fstat(file.fileno()).st_size > end:
+            file.seek(end)
+            if b"\n" in file.read():
+                raise OSError(errno.EBUSY, "another process has written to it, where there are no locks")
+            file.truncate(end)
         try:
-            size = os.fstat(handle).st_size
-            cut = size > 0 and os.lseek(handle, size - 1, os.SEEK_SET) >= 0 and os.read(handle, 1) != b"\n"
-            line = b"\n" * cut + content
-            if os.write(handle, line) < len(line):  # the disk is full
-                os.ftruncate(handle, size)
+            if file.write(content) < len(content):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            if stat.S_ISREG(os.fstat(handle).st_mode):
-                os.fsync(handle)
-        finally:
-            os.close(handle)
+            os.fsync(file.fileno())
+        except BaseException:
+            file.truncate(end)
+            raise
+    except OSError as error:
+        raise _no_file(str(file.name), error) from error
+    if end == 0:
+        _synchronise_directory(Path(os.path.realpath(file.name)).parent)  # the name of the new file
+
+
+def exists(path: str | os.PathLike[str]) -> bool:
+    """Return whether there is a regular file of this name.
+
+    Raises
+    ------
+    OSError
+        If there cannot be one: its directory does not exist, or the name is that of a directory, a device or a pipe.
+    """
+    try:
+        try:
+            mode = os.stat(path).st_mode
+        except FileNotFoundError:
+            os.stat(Path(path).parent)
+            return False
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        why = getattr(error, "strerror", None) or error
-        raise OSError(f"log: expected a file that can be appended to, got {path}: {why}") from error
+        raise _no_file(path, error) from error
+    return True
+
+
+def _no_file(path: str | os.PathLike[str], error: Exception) -> OSError:
+    why = getattr(error, "strerror", None) or error
+    return OSError(f"path: expected a file that can be appended to, got {path}: {why}")
 
 
 def pack(kind: str, version: int, state: Mapping[str, Any]) -> bytes:

@@ -1,6 +1,8 @@
 """Advice from a table: the model is right, a batch has different actions, and every form of table gives the same."""
 
 import json
+import subprocess
+import sys
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -298,21 +300,60 @@ def test_the_log(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     advice = sb.decide(table(), {"a1": [1.0, 2.0]}, policy="lin-ts", batch=2, seed=7)
     advice.append_to(log)
-    log.write_bytes(log.read_bytes() + b'{"cut')
+    first = log.read_bytes()
+    log.write_bytes(first + b'{"cut')
     advice.append_to(log)
-    lines = log.read_text().splitlines()
-    entries = [json.loads(line) for line in (*lines[:2], *lines[3:])]
-    assert lines[2] == '{"cut'
-    assert [entry["place"] for entry in entries] == [1, 2, 1, 2]
-    assert [entry["action"] for entry in entries[:2]] == chosen(advice)
-    assert {"time", "probability", "seed", "observations", "versions", "policy", "row", "batch"} <= set(entries[0])
-    assert (entries[0]["seed"], entries[0]["observations"]) == (7, 2)
-    assert entries[0]["versions"]["sparsebandits"] == sb.__version__
+    assert log.read_bytes().startswith(first)
+    journal = sb.journal.JsonLines(log)
+    entries = journal.records()
+    assert len({entry.id for entry in entries}) == 4, "each with an id of its own"
+    assert [entry.extra["place"] for entry in entries] == [1, 2, 1, 2]
+    assert [entry.label for entry in entries[:2]] == chosen(advice)
+    for entry, one in zip(entries, advice.recommendations * 2, strict=True):
+        assert (entry.action, entry.probability, entry.reward) == (one.action, one.probability, None)
+        assert entry.probability_draws == one.decision.probability_draws
+        np.testing.assert_array_equal(entry.features, one.decision.features)
+        assert entry.extra["expected_reward"] == one.expected_reward
+        assert (entry.extra["sd"], entry.extra["tried"]) == (one.sd, one.tried)
+    assert (entries[0].policy, entries[0].extra["batch"]) == ("LinTS", 2)
+    assert entries[0].time is not None
+    assert {**entries[0].extra, "policy": "LinTS"}.keys() >= advice.about.keys()
+    assert (entries[0].extra["seed"], entries[0].extra["observations"]) == (7, 2)
+    assert entries[0].extra["versions"]["sparsebandits"] == sb.__version__
+    journal.rewarded(entries[1].id, 2.5)  # whoever wants it there may write the reward too
+    assert [entry.reward for entry in sb.journal.JsonLines(log).records()] == [None, 2.5, None, None]
     before = log.read_bytes()
     for wrong in (tmp_path, tmp_path / "no" / "log", "/dev/full", "a\0b"):
-        with pytest.raises(OSError, match="log: expected a file that can be appended to, got"):
+        with pytest.raises(OSError, match="path: expected a file that can be appended to, got"):
             advice.append_to(wrong)
     assert log.read_bytes() == before
+
+
+def test_a_log_is_never_another_file(tmp_path: Path) -> None:
+    advice = sb.decide(table(), {"a1": [1.0, 2.0]}, policy="lin-ucb", seed=7)
+    log = tmp_path / "log"
+    for content in ("offer,price\na,1\n", "offer,price", '{"time": "2024-01-01T00:00:00+00:00", "place": 1}\n'):
+        log.write_text(content)
+        with pytest.raises(
+            sb.SaveFileError, match=r"^path: expected a journal of decisions, got a file of which line 1"
+        ):
+            advice.append_to(log)
+        assert log.read_text() == content
+
+
+def test_batches_of_several_processes_are_all_there(tmp_path: Path) -> None:
+    code = (
+        "import sys, pandas as pd, sparsebandits as sb\n"
+        "table = pd.DataFrame({'x': [1.0, 2.0, 4.0], 'y': [3.0, 1.0, 2.0]})\n"
+        "advice = sb.decide(table, policy='lin-ucb', batch=3, seed=1)\n"
+        "for _ in range(10):\n"
+        "    advice.append_to(sys.argv[1])\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "log")]
+    processes = [subprocess.Popen(command) for _ in range(2)]
+    assert [process.wait(timeout=60) for process in processes] == [0, 0]
+    records = sb.journal.JsonLines(tmp_path / "log").records()
+    assert [record.extra["place"] for record in records] == [1, 2, 3] * 20, "batches stay together"
 
 
 @pytest.mark.parametrize(

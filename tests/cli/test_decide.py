@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import sparsebandits as sb
 from sparsebandits import cli
 from tests.cli.test_cli import COMMAND, run
 
@@ -38,10 +39,10 @@ def test_a_decision_its_reasons_and_its_log(tmp_path: Path) -> None:
     file.write_text(GOOD)
     answer = run("decide", str(file), "--draws", "200", "--seed", "1", "--show", "1")
     assert answer.returncode == 0, answer.stderr
-    (entry,) = map(json.loads, log.read_text().splitlines())
+    (entry,) = sb.journal.JsonLines(log).records()
     for part in (
         "4 actions, 2 features, 2 past rewards",
-        f"Next: {entry['action']} (expected reward",
+        f"Next: {entry.label} (expected reward",
         "SparseIDS chose action",
         "information gain",
         "P(included)",
@@ -50,7 +51,8 @@ def test_a_decision_its_reasons_and_its_log(tmp_path: Path) -> None:
         f"Appended to {log}",
     ):
         assert part in answer.stdout
-    assert (entry["seed"], entry["observations"], entry["n_draws"], entry["policy"]) == (1, 2, 200, "SparseIDS")
+    about = entry.extra
+    assert (about["seed"], about["observations"], about["n_draws"], entry.policy) == (1, 2, 200, "SparseIDS")
 
 
 def test_json_is_json_and_nothing_else(
@@ -66,7 +68,7 @@ def test_json_is_json_and_nothing_else(
     assert len({one["action"] for one in said["next"]} & {"1", "2", "3"}) == 2
     assert {row["feature"] for row in said["features"]} == {"x", "y"}
     assert (said["observations"], said["log"]) == (3, str(log))
-    assert len(log.read_text().splitlines()) == 2
+    assert [record.label for record in sb.journal.JsonLines(log).records()] == [one["action"] for one in said["next"]]
     code, out, _ = told(capsys, monkeypatch, "decide", str(actions), *options[:4], "--no-log", "--batch", "3", *QUICK)
     assert code == 0
     assert "Next 3:" in out
@@ -178,7 +180,14 @@ def test_unusual_files_and_logs_that_cannot_be_written(
     for log in (tmp_path, tmp_path / "no" / "log", Path("/dev/full")):
         code, out, errors = told(capsys, monkeypatch, "decide", str(file), *QUICK, "--log", str(log))
         assert (code, out) == (2, "")
-        assert f"log: expected a file that can be appended to, got {log}" in errors
+        assert f"path: expected a file that can be appended to, got {log}" in errors
+    other = tmp_path / "notes.txt"
+    for content in ("do not forget the milk\n", '{"time": "2024", "place": 1}\n', "name,reward\na,1"):
+        other.write_text(content)
+        code, out, errors = told(capsys, monkeypatch, "decide", str(file), *QUICK, "--log", str(other))
+        assert (code, out, errors.count("\n")) == (2, "", 1)
+        assert f"path: expected a journal of decisions, got a file of which line 1 of {other} is no" in errors
+        assert other.read_text() == content, "what is no log is left as it is"
     parquet = tmp_path / "a.parquet"
     pd.DataFrame({"x": [1.0, 2.0]}).to_parquet(parquet)
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -247,24 +248,24 @@ def test_the_bootstrap_suits_the_same_scores() -> None:
             assert (end - estimate.value) / estimate.standard_error == pytest.approx(normal, abs=0.35)
 
 
-def test_a_policy_that_flips_no_coin_leaves_no_log_to_learn_from() -> None:
+def test_a_deterministic_policy_leaves_no_log_to_learn_from() -> None:
     policy = sb.LinUCB(ROWS)
     log = sb.play(policy, lambda decision: float(MEANS[decision.action]), rounds=60)
     with pytest.raises(ValueError, match=r"^log: expected decisions that could have gone otherwise, got 60 of prop.*%"):
         inverse_propensity(log, np.full(5, 0.2))
-    same = np.eye(5)[log.action]  # what it did play is no question
+    same = np.eye(5)[log.action]  # what it did play can be evaluated
     assert inverse_propensity(log, same).value == pytest.approx(log.reward.mean())
 
 
-def test_overlap_that_is_poor_is_said() -> None:
+def test_poor_overlap_gives_a_warning() -> None:
     rng = np.random.default_rng(0)
     action = rng.choice(2, size=400)
     two = {"action": action, "reward": rng.random(400), "pscore": np.full(400, 0.5), "n_actions": 5}
     log = sb.journal.DecisionLog.from_open_bandit(two)  # three of five actions are never played
-    with pytest.warns(OverlapWarning, match=r"^overlap is lacking: weights have the mean 0\.4, not one, so the log's"):
+    with pytest.warns(OverlapWarning, match=r"^lack of overlap: the mean weight is 0\.4 instead of one, so the log"):
         inverse_propensity(log, np.full(5, 0.2))
     too_small = sb.journal.DecisionLog.from_open_bandit({**two, "pscore": np.full(400, 0.3)})
-    with pytest.warns(OverlapWarning, match=r"^overlap is lacking: .* so propensities are too small"):
+    with pytest.warns(OverlapWarning, match=r"^lack of overlap: .* so propensities are too small"):
         doubly_robust(too_small, [0.5, 0.5, 0, 0, 0], np.zeros(5))
     rare = sb.journal.DecisionLog.from_open_bandit(
         {"action": [0] * 99 + [1], "reward": np.ones(100), "pscore": [0.99] * 99 + [0.01]}
@@ -309,7 +310,7 @@ def test_a_model_need_not_return_itself() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda log: inverse_propensity([], TARGET), r"log: expected a DecisionLog, got \[\]"),  # type: ignore[arg-type]
+        (lambda log: inverse_propensity([], TARGET), r"log: expected a journal, got \[\]"),  # type: ignore[arg-type]
         (lambda log: inverse_propensity(made_log(0, 1), TARGET), "log: expected at least two rounds, got 1"),
         (lambda log: inverse_propensity(log, TARGET[:3]), r"target: expected probabilities of shape \(5,\) or"),
         (lambda log: inverse_propensity(log, 2 * TARGET), "target: expected probabilities that sum to one"),
@@ -319,7 +320,10 @@ def test_a_model_need_not_return_itself() -> None:
         (lambda log: inverse_propensity(log, TARGET, confidence=95), "confidence: expected a number between 0 and 1"),
         (lambda log: inverse_propensity(log, TARGET, interval="t"), "interval: expected one of 'normal'"),
         (lambda log: doubly_robust(log, TARGET, "ridge"), "model: expected an array of numbers, got 'ridge'"),
-        (lambda log: doubly_robust(log, TARGET, Ridge), "model: expected a model, got the class Ridge; make one of it"),
+        (
+            lambda log: doubly_robust(log, TARGET, Ridge),
+            "model: expected a model, got the class Ridge; make an instance",
+        ),
         (lambda log: doubly_robust(log, TARGET, np.ones(3)), "model: expected a model, or predictions of shape"),
         (lambda log: doubly_robust(log, TARGET, cross_fitting="none"), "cross_fitting: expected one of 'past'"),
         (lambda log: doubly_robust(log, TARGET, blocks=1), "blocks: expected a whole number of at least 2, got 1"),
@@ -338,3 +342,36 @@ def test_it_prints_what_it_rests_on() -> None:
     rows = stream(0).standard_normal((3, 2))
     log = sb.play(sb.LinTS(rows, seed=0), lambda decision: 0.0, rounds=80)
     assert "; propensities of 80 are estimates" in str(inverse_propensity(log, np.full(3, 1 / 3)))
+
+
+@ignore_overlap
+@pytest.mark.parametrize("kind", ["fixed", "changing"])
+def test_any_journal_gives_the_same_estimates(kind: str, tmp_path: Path) -> None:
+    log, target = (made_log(0), np.tile(TARGET, (300, 1))) if kind == "fixed" else contextual_log(0)
+    file = sb.journal.JsonLines(tmp_path / "journal")
+    file.extend(log.records())
+    pending = sb.LinTS(ROWS if kind == "fixed" else ROWS[:4, :2], seed=0)
+    file.decided(pending.ask(), pending.actions)  # a decision without its reward is left out
+    reopened = sb.journal.JsonLines(tmp_path / "journal")
+    assert len(reopened.records()) == len(log) + 1
+    assert inverse_propensity(reopened, target) == inverse_propensity(log, target)
+    assert doubly_robust(reopened, target, blocks=4) == doubly_robust(log, target, blocks=4)
+
+
+def test_records_that_cannot_be_compared(tmp_path: Path) -> None:
+    policy = sb.LinTS(ROWS, seed=0)
+    ragged = sb.journal.JsonLines(tmp_path / "ragged")
+    for rows in (ROWS, ROWS[:4]):
+        decision = policy.ask(rows)
+        ragged.decided(decision, rows)  # type: ignore[arg-type]
+        ragged.rewarded(decision, 1.0)
+    with pytest.raises(ValueError, match=r"^log: expected sets of actions of one shape, got shapes \[\(4, 3\), \(5, 3"):
+        inverse_propensity(ragged, TARGET)
+    cube, unknown = sb.rivals.HypercubeElimination(3, horizon=9), sb.journal.JsonLines(tmp_path / "cube")
+    with pytest.raises(ValueError, match=r"^log: expected at least one round with its reward, got none"):
+        inverse_propensity(unknown, TARGET)
+    decision = cube.ask()
+    unknown.decided(decision, cube.actions)
+    unknown.rewarded(decision, 1.0)
+    with pytest.raises(ValueError, match=r"^log: expected decisions with the actions that they were chosen from"):
+        inverse_propensity(unknown, TARGET)

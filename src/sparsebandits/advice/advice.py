@@ -4,12 +4,10 @@ No state is kept between calls: everything is learned afresh from the table, so 
 table. ``choose.py`` has the model and how a batch is chosen.
 """
 
-import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
@@ -25,7 +23,8 @@ from sparsebandits.arguments import (
     check_count,
     check_positive,
 )
-from sparsebandits.files import append_durably
+from sparsebandits.journal.jsonlines import JsonLines
+from sparsebandits.journal.record import Record, new_id, now
 from sparsebandits.policies.decision import Decision, Explanation
 from sparsebandits.tables import Cell, Table, formatted
 
@@ -176,20 +175,43 @@ class Advice:
         }
 
     def append_to(self, path: str | os.PathLike[str]) -> None:
-        """Append one JSON line a recommendation to the file at ``path``: all of them, or none."""
+        """Append one decision per recommendation to the journal at ``path``: all of them, or none.
+
+        Parameters
+        ----------
+        path : str or path
+            A file of JSON lines that :class:`sparsebandits.journal.JsonLines` reads; it is created if it does not
+            exist. The features in it are those that the policy saw: the table's, less their mean over the past rewards.
+
+        Raises
+        ------
+        SaveFileError
+            If the file is something else than a journal.
+        OSError
+            If the file cannot be written.
+        """
         versions = {name: import_module(name).__version__ for name in ("sparsebandits", "numpy")}
-        common = {
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            **self.about,
-            "batch": len(self.recommendations),
-            "versions": {**versions, "python": platform.python_version()},
-        }
-        entries = []
-        for place, one in enumerate(self.recommendations, 1):
-            of_action = one.to_dict()
-            del of_action["why"]
-            entries.append(json.dumps({"time": common["time"], "place": place, **of_action, **common}) + "\n")
-        append_durably(path, "".join(entries).encode())
+        about = {name: value for name, value in self.about.items() if name != "policy"}
+        common = {**about, "versions": {**versions, "python": platform.python_version()}}
+        time, batch = now(), len(self.recommendations)
+        JsonLines(path).extend(
+            Record(
+                id=new_id(),
+                time=time,
+                policy=self.about["policy"],
+                action=one.action,
+                label=one.name,
+                features=one.decision.features,
+                probability=one.probability,
+                probability_draws=one.decision.probability_draws,
+                extra={
+                    **{"place": place, "batch": batch, "tried": one.tried},
+                    **{"expected_reward": one.expected_reward, "sd": one.sd},
+                    **common,
+                },
+            )
+            for place, one in enumerate(self.recommendations, 1)
+        )
 
 
 def _finite(number: float) -> float | None:

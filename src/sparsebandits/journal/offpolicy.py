@@ -1,4 +1,4 @@
-"""Off-policy evaluation: what another policy would have earned, from a log of the one that played.
+"""Off-policy evaluation: what another policy would have earned, estimated from the journal of the one that played.
 
 With the weights w_t = π(a_t) / p_t of the target's probability over the logged propensity, and a reward model q,
 
@@ -7,14 +7,14 @@ With the weights w_t = π(a_t) / p_t of the target's probability over the logged
     doubly robust (DR)                   (1/n) Σ_t [ Σ_a π_t(a) q_t(a) + w_t (r_t − q_t(a_t)) ],
 
 by Horvitz and Thompson (1952), Swaminathan and Joachims (2015), and Dudík, Langford and Li (2011). IPS and DR are
-unbiased where propensities are exact and the log's policy could have played whatever the target plays (overlap); DR
-whatever the model, if a round's q_t knows nothing of its reward. That is what cross-fitting is for. A policy that
-learns as it plays lets later rounds depend on earlier rewards, so q_t is fitted to earlier rounds alone
-(``cross_fitting="past"``, as in Bibaut et al. 2021); where rounds are independent, ``"others"`` uses all but a block.
+unbiased if propensities are exact and the logging policy could have played whatever the target plays (overlap); DR is
+so for any model, as long as q_t does not depend on the reward of round t. This is what cross-fitting ensures. With a
+policy that learns as it plays, later rounds depend on earlier rewards, so q_t is fitted to earlier rounds only
+(``cross_fitting="past"``, as in Bibaut et al. 2021); if rounds are independent, ``"others"`` uses all but one block.
 
 The standard error is that of a mean of n scores, for SNIPS by the delta method. Intervals are normal, or by the
-bootstrap. They ask for propensities that do not vanish: docs/interfaces.md says how they fare on logs of learning
-policies.
+bootstrap. They require propensities that are not close to zero: docs/interfaces.md reports their coverage on logs of
+learning policies. Decisions that still await their reward are left out.
 """
 
 import warnings
@@ -37,7 +37,8 @@ from sparsebandits.arguments import (
     check_number,
     shown,
 )
-from sparsebandits.journal.log import DecisionLog
+from sparsebandits.journal.journal import Journal
+from sparsebandits.journal.open_bandit import Columns
 from sparsebandits.results.statistics import mean_interval, statistic_interval
 
 Target: TypeAlias = ArrayLike | Callable[[FloatArray], ArrayLike]
@@ -46,29 +47,42 @@ INTERVALS = ("normal", "bootstrap")
 CROSS_FITTING = ("past", "others")
 
 FEW = 50
-"""Effective rounds below which a warning says that there is little overlap."""
+"""Effective rounds below which a warning reports little overlap."""
 
 FAR = 4.0
-"""Standard errors by which the mean weight may miss one, before a warning says that overlap is lacking."""
+"""Standard errors by which the mean weight may differ from one before a warning reports a lack of overlap."""
 
 
 class OverlapWarning(UserWarning):
-    """The log says little or nothing of what the target plays."""
+    """The log contains little or no information about what the target plays."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The value of a policy, its mean reward a round, with what it rests on. Print it to read it.
+    """The estimated value of a policy, its mean reward per round. Print it to read it.
 
     Attributes
     ----------
-    method : what was computed
-    value, standard_error, low, high : the estimate and its interval of level ``confidence``
-    rounds : of the log
-    effective_rounds : (Σ w)² / Σ w², how many rounds of the target's own would say as much
-    mean_weight : one on average if the log's policy could have played all that the target plays
-    largest_weight : of a round
-    estimated : in how many rounds the propensity is an estimate
+    method : str
+        The estimator.
+    value : float
+        The estimate.
+    standard_error : float
+        Its standard error.
+    low, high : float
+        Ends of its confidence interval.
+    confidence : float
+        Level of the interval.
+    rounds : int
+        Rounds of the log.
+    effective_rounds : float
+        (Σ w)² / Σ w², the number of rounds played by the target itself that would be as informative.
+    mean_weight : float
+        Close to one if the logging policy could have played all that the target plays.
+    largest_weight : float
+        Largest weight of a round.
+    estimated : int
+        Rounds whose propensity is an estimate.
     """
 
     method: str
@@ -94,24 +108,42 @@ class Estimate:
 
 
 def inverse_propensity(
-    log: DecisionLog,
+    log: Journal,
     target: Target,
     self_normalised: bool = False,
     confidence: float = 0.95,
     interval: str = "normal",
 ) -> Estimate:
-    """Estimate the value of a policy by weighting rewards.
+    """Estimate the value of a policy by inverse propensity weighting.
 
     Parameters
     ----------
-    log : what was played, with propensities
-    target : probabilities of the actions, ``(K,)`` if they are always the same, or ``(n, K)``; or a function from
-        actions ``(K, d)`` to probabilities ``(K,)``
-    self_normalised : divide by the sum of the weights, not by the number of rounds: biased by O(1/n), and of less
-        variance where rewards are far from zero
-    confidence : level of the interval
-    interval : "normal", or "bootstrap" (bias-corrected and accelerated), which takes longer
+    log : Journal
+        Decisions with their propensities and rewards, and the actions that they were chosen from.
+    target : array or callable
+        Probabilities of the actions, of shape (K,) if they are always the same, or (n, K); or a function from actions
+        of shape (K, d) to probabilities of shape (K,).
+    self_normalised : bool, default=False
+        Divide by the sum of the weights instead of the number of rounds: this has a bias of O(1/n), and less variance
+        if rewards are far from zero.
+    confidence : float, default=0.95
+        Level of the interval.
+    interval : {"normal", "bootstrap"}, default="normal"
+        The bootstrap is bias-corrected and accelerated, and takes longer.
 
+    Returns
+    -------
+    Estimate
+        The value with its interval and the weights that it rests on.
+
+    Raises
+    ------
+    ValueError
+        If the log contains no information about the target.
+
+    Examples
+    --------
+    >>> from sparsebandits.journal import DecisionLog
     >>> log = DecisionLog.from_open_bandit({"action": [0, 1, 1, 0], "reward": [1, 3, 3, 1], "pscore": [0.5] * 4})
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", OverlapWarning)  # of so few rounds
@@ -119,18 +151,19 @@ def inverse_propensity(
     3.0
     """
     level, how = _check_interval(confidence, interval)
-    _, weights = _weights(log, target)
+    rounds = _rounds(log)
+    _, weights = _weights(rounds, target)
     if not self_normalised:
-        return _of_scores("inverse propensity", weights * log.reward, weights, log, level, how)
-    value = float(weights @ log.reward / weights.sum())
-    error = float(np.sqrt(np.sum((weights * (log.reward - value)) ** 2)) / weights.sum())
-    rows = np.stack((weights, weights * log.reward), axis=1)
+        return _of_scores("inverse propensity", weights * rounds.reward, weights, rounds, level, how)
+    value = float(weights @ rounds.reward / weights.sum())
+    error = float(np.sqrt(np.sum((weights * (rounds.reward - value)) ** 2)) / weights.sum())
+    rows = np.stack((weights, weights * rounds.reward), axis=1)
     ends = _normal(value, error, level) if how == "normal" else statistic_interval(rows, _ratio_of_sums, level)
-    return _estimate("self-normalised inverse propensity", value, error, ends, weights, log, level)
+    return _estimate("self-normalised inverse propensity", value, error, ends, weights, rounds, level)
 
 
 def doubly_robust(
-    log: DecisionLog,
+    log: Journal,
     target: Target,
     model: Any = None,
     cross_fitting: str = "past",
@@ -138,24 +171,45 @@ def doubly_robust(
     confidence: float = 0.95,
     interval: str = "normal",
 ) -> Estimate:
-    """Estimate the value of a policy by a reward model, and by weighting what the model leaves over.
+    """Estimate the value of a policy by a reward model and a weighted correction of its errors.
 
     Parameters
     ----------
-    log, target, confidence, interval : as for :func:`inverse_propensity`
-    model : with ``fit(X, y)`` and ``predict(X)``, as scikit-learn has them (``SpikeSlabRegressor()``, say), of which
-        copies are fitted; by default :class:`Ridge`; or, to be used as it is, an object with
-        ``predict`` alone, or predictions ``(K,)`` or ``(n, K)``. What is used as it is must not have seen this log
-    cross_fitting : "past" fits to the blocks before a block, "others" to all others, which is better where rounds are
-        independent of each other, and covers less well where the log's policy was learning
-    blocks : of consecutive rounds; with "past" the first of them is without a model
+    log : Journal
+        Decisions with their propensities and rewards, and the actions that they were chosen from.
+    target : array or callable
+        Probabilities of the actions, as for :func:`inverse_propensity`.
+    model : object or array, optional
+        A model with ``fit(X, y)`` and ``predict(X)`` as in scikit-learn (for example ``SpikeSlabRegressor()``), copies
+        of which are fitted; by default :class:`Ridge`. Or, to be used as it is, an object with ``predict`` only, or
+        predictions of shape (K,) or (n, K); it must not have seen this log.
+    cross_fitting : {"past", "others"}, default="past"
+        "past" fits the model to the blocks before a block, "others" to all other blocks, which is better if rounds are
+        independent of each other, and has lower coverage if the logging policy was learning.
+    blocks : int, default=10
+        Number of blocks of consecutive rounds; with "past" the first of them has no model.
+    confidence : float, default=0.95
+        Level of the interval.
+    interval : {"normal", "bootstrap"}, default="normal"
+        The bootstrap is bias-corrected and accelerated, and takes longer.
+
+    Returns
+    -------
+    Estimate
+        The value with its interval and the weights that it rests on.
+
+    Raises
+    ------
+    ValueError
+        If the log contains no information about the target, or the model does not fit the log.
     """
     level, how = _check_interval(confidence, interval)
     check_choice("cross_fitting", cross_fitting, CROSS_FITTING)
-    parts = np.array_split(np.arange(len(log)), check_count("blocks", blocks, least=2))
-    probabilities, weights = _weights(log, target)
-    expected, played = _predictions(log, probabilities, model, cross_fitting, [part for part in parts if len(part)])
-    return _of_scores("doubly robust", expected + weights * (log.reward - played), weights, log, level, how)
+    count, rounds = check_count("blocks", blocks, least=2), _rounds(log)
+    parts = [part for part in np.array_split(np.arange(len(rounds)), count) if len(part)]
+    probabilities, weights = _weights(rounds, target)
+    expected, played = _predictions(rounds, probabilities, model, cross_fitting, parts)
+    return _of_scores("doubly robust", expected + weights * (rounds.reward - played), weights, rounds, level, how)
 
 
 def _check_interval(confidence: object, interval: object) -> tuple[float, str]:
@@ -165,12 +219,18 @@ def _check_interval(confidence: object, interval: object) -> tuple[float, str]:
     return level, check_choice("interval", interval, INTERVALS)
 
 
-def _weights(log: DecisionLog, target: Target) -> tuple[FloatArray, FloatArray]:
-    """Return the target's probabilities ``(n, K)`` and the weights ``(n,)``; refuse a log that says nothing."""
-    if not isinstance(log, DecisionLog):
-        raise ArgumentTypeError("log", "a DecisionLog", shown(log))
-    if len(log) < 2:
-        raise ArgumentValueError("log", "at least two rounds", f"{len(log)}")
+def _rounds(log: Journal) -> Columns:
+    """Return the decisions of a journal that have their reward, as arrays."""
+    if not isinstance(log, Journal):
+        raise ArgumentTypeError("log", "a journal", shown(log))
+    rounds = Columns.of(log.records())
+    if len(rounds) < 2:
+        raise ArgumentValueError("log", "at least two rounds", f"{len(rounds)}")
+    return rounds
+
+
+def _weights(log: Columns, target: Target) -> tuple[FloatArray, FloatArray]:
+    """Return the target's probabilities (n, K) and the weights (n,); refuse a log without information about it."""
     probabilities = _target_probabilities(log, target)
     propensities = log.pscore
     weights = probabilities[np.arange(len(log)), log.action] / propensities
@@ -181,7 +241,7 @@ def _weights(log: DecisionLog, target: Target) -> tuple[FloatArray, FloatArray]:
         raise ArgumentValueError(
             "log",
             "decisions that could have gone otherwise",
-            f"{len(log)} of propensity 1, as a policy that flips no coin makes them, none of which is in "
+            f"{len(log)} of propensity 1, as deterministic policies make them, which have never played "
             f"{1 - mean:.1%} of what the target plays",
         )
     size = float(weights.sum() ** 2 / (weights @ weights))
@@ -194,17 +254,17 @@ def _weights(log: DecisionLog, target: Target) -> tuple[FloatArray, FloatArray]:
         )
     error = float(weights.std(ddof=1) / np.sqrt(len(log)))
     if abs(mean - 1) > FAR * error + 1e-6:
-        never = "the log's policy hardly ever plays some of what the target plays, or never"
+        never = "the logging policy rarely or never plays some of what the target plays"
         reason = never if mean < 1 else "propensities are too small"
         warnings.warn(
-            f"overlap is lacking: weights have the mean {mean:.3g}, not one, so {reason}; the estimate is biased",
+            f"lack of overlap: the mean weight is {mean:.3g} instead of one, so {reason}; the estimate is biased",
             OverlapWarning,
             stacklevel=3,
         )
     return probabilities, weights
 
 
-def _target_probabilities(log: DecisionLog, target: Target) -> FloatArray:
+def _target_probabilities(log: Columns, target: Target) -> FloatArray:
     actions, rounds = log.actions, len(log)
     values: object = target
     if callable(target):
@@ -219,13 +279,13 @@ def _target_probabilities(log: DecisionLog, target: Target) -> FloatArray:
 
 
 class Ridge:
-    """Least squares on standardised columns with an intercept, and a penalty of one: cheap, and enough to take off.
+    """Ridge regression on standardised columns with an intercept and a penalty of one: a cheap default model.
 
-    Where columns are as many as rounds and few of them matter, ``SpikeSlabRegressor`` predicts better.
+    If there are as many columns as rounds and few of them matter, ``SpikeSlabRegressor`` predicts better.
     """
 
     def fit(self, features: FloatArray, rewards: FloatArray) -> Self:
-        """Learn from ``(n, d)`` and ``(n,)``."""
+        """Fit the model to features of shape (n, d) and rewards of shape (n,)."""
         self._centre, deviation = features.mean(axis=0), features.std(axis=0)
         self._scale = np.where(deviation > 0, deviation, 1.0)
         columns = (features - self._centre) / self._scale
@@ -235,19 +295,19 @@ class Ridge:
         return self
 
     def predict(self, features: FloatArray) -> FloatArray:
-        """Return the expected rewards of rows."""
+        """Return the expected rewards of rows of features."""
         return np.asarray(self._mean + (features - self._centre) / self._scale @ self._coefficients)
 
 
 def _predictions(
-    log: DecisionLog, probabilities: FloatArray, model: Any, cross_fitting: str, parts: list[Any]
+    log: Columns, probabilities: FloatArray, model: Any, cross_fitting: str, parts: list[Any]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what the model expects of the target, Σ_a π_t(a) q_t(a), and of what was played, q_t(a_t)."""
+    """Return the model's expected rewards of the target, Σ_a π_t(a) q_t(a), and of what was played, q_t(a_t)."""
     rounds, rewards, everything, chosen = np.arange(len(log)), log.reward, log.actions, log.action
     played = everything[chosen] if everything.ndim == 2 else everything[rounds, chosen]
     given = None
     if isinstance(model, type):
-        raise ArgumentTypeError("model", "a model", f"the class {model.__name__}; make one of it")
+        raise ArgumentTypeError("model", "a model", f"the class {model.__name__}; make an instance of it")
     if model is not None and not hasattr(model, "predict"):
         given = check_array("model", model)
         if given.shape not in (probabilities.shape, probabilities.shape[1:]):
@@ -272,13 +332,13 @@ def _predictions(
 
 
 def _fitted(model: Any, features: FloatArray, rewards: FloatArray) -> Any:
-    """Return a model that knows these rounds, or nothing where there are too few to learn from."""
+    """Return a model that is fitted to these rounds, or None if there are too few of them."""
     if model is not None and not hasattr(model, "fit"):
         return model
     if len(rewards) < 2:
         return None
     fitted = Ridge() if model is None else deepcopy(model)
-    fitted.fit(features, rewards)  # which need not return it
+    fitted.fit(features, rewards)  # which need not return the model
     return fitted
 
 
@@ -291,9 +351,7 @@ def _normal(value: float, error: float, level: float) -> tuple[float, float]:
     return value - reach, value + reach
 
 
-def _of_scores(
-    method: str, scores: FloatArray, weights: FloatArray, log: DecisionLog, level: float, how: str
-) -> Estimate:
+def _of_scores(method: str, scores: FloatArray, weights: FloatArray, log: Columns, level: float, how: str) -> Estimate:
     value, error = float(scores.mean()), float(scores.std(ddof=1) / np.sqrt(len(scores)))
     ends: Any = _normal(value, error, level) if how == "normal" else mean_interval(scores, level)
     return _estimate(method, value, error, ends, weights, log, level)
@@ -305,7 +363,7 @@ def _estimate(
     error: float,
     ends: tuple[Any, Any],
     weights: FloatArray,
-    log: DecisionLog,
+    log: Columns,
     level: float,
 ) -> Estimate:
     return Estimate(
