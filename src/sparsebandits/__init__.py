@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sparsebandits import lazy
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from sparsebandits import advice as advice

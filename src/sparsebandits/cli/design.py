@@ -24,8 +24,8 @@ def design(
 
     Prints C_min with its certificate, and the distribution over actions that attains it.
     """
-    from sparsebandits.advice.read import read_actions
     from sparsebandits.advice.design import Exploration
+    from sparsebandits.advice.read import read_actions
     from sparsebandits.files import write_atomically
 
     found = Exploration.of(read_actions(file, ignore or ()))

@@ -39,7 +39,7 @@ ENVIRONMENTS: Makers = {kind.__name__: kind for kind in (GaussianActions, HardIn
 POLICY_KINDS: Makers = {
     name: kind
     for name, kind in lazy.public("sparsebandits.policies", NAMESPACES)
-    if isinstance(kind, type) and issubclass(kind, Policy)
+    if isinstance(kind, type) and issubclass(kind, Policy) and kind is not Policy
 }
 PART_KINDS: Makers = {
     **dict(lazy.public("sparsebandits.model", NAMESPACES)),
