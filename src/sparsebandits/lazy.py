@@ -24,7 +24,13 @@ def names(
     namespace : str
         The module's ``__name__``.
     moved : dict of str to str, optional
-        Names that have moved to another namespace; they are still found, with a deprecation warning.
+        Names that have moved, each with the namespace below this one that has it now; they are still found, with a
+        deprecation warning.
+
+    Returns
+    -------
+    __getattr__, __dir__, __all__ : callable, callable, list of str
+        What the namespace assigns to these names.
     """
     homes, moved = _listed(namespace), moved or {}
 
@@ -69,7 +75,20 @@ def _imported(namespace: str, module: str, member: str) -> Any:
 
 
 def find(name: str, namespaces: Sequence[str]) -> Any:
-    """Return the first public object with this name in any of the namespaces, or None."""
+    """Return the first public object with this name in any of the namespaces, or None.
+
+    Parameters
+    ----------
+    name : str
+        Public name.
+    namespaces : sequence of str
+        Modules to search, in order.
+
+    Returns
+    -------
+    object or None
+        What the name stands for; None if no namespace has it.
+    """
     for namespace in namespaces:
         module = import_module(namespace)
         if name in module.__all__:
@@ -78,7 +97,20 @@ def find(name: str, namespaces: Sequence[str]) -> Any:
 
 
 def public(room: str, namespaces: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the public names that are defined in a room, with what they are."""
+    """Yield the public names that are defined in a package, each with the object that it stands for.
+
+    Parameters
+    ----------
+    room : str
+        Package, such as ``"sparsebandits.policies"``.
+    namespaces : sequence of str
+        Modules whose public names are searched.
+
+    Yields
+    ------
+    name, value : str, object
+        A public name whose object is defined in the package.
+    """
     for namespace in namespaces:
         module = import_module(namespace)
         for name, (home, _) in _listed(namespace).items():

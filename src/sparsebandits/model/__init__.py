@@ -1,4 +1,4 @@
-"""What is assumed: priors of the coefficients, how a reward arises from them, and sums of the data."""
+"""Model assumptions: priors of the coefficients, how a reward arises from them, and sufficient statistics."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Sufficient statistics of linear-Gaussian data: all that any posterior here needs of the past.
+"""Sufficient statistics of linear-Gaussian data: all that the engines need of past observations.
 
 For rows x_i and rewards y_i = ⟨x_i, θ⟩ + noise of variance σ² / w_i, the likelihood of θ and σ² depends on X'WX, X'Wy,
 y'Wy, n and Σ log w_i alone (W has the weights on its diagonal, 1 by default). Their shapes never grow, so neither does
@@ -14,15 +14,31 @@ from scipy.linalg.blas import dger
 from sparsebandits.arguments import FloatArray, check_count, check_observations
 
 BLOCK = 256
-"""Observations summed on their own before they join the total, so that n roundings become about n / BLOCK."""
+"""Observations summed separately before they join the total: n rounding errors become about n / BLOCK."""
 
 
 class Evidence:
     """Running X'WX, X'Wy, y'Wy, n and Σ log w.
 
-    Playing one action a hundred thousand times adds the same numbers as often, and their rounding errors all point
-    the same way. So sums are kept in two levels: those of a recent block, and the total of all blocks before it.
+    Playing one action a hundred thousand times adds the same numbers each time, and their rounding errors all have the
+    same sign. So sums are kept in two levels: those of the current block, and the total of all blocks before it.
 
+    Parameters
+    ----------
+    dimension : int
+        Number of features d.
+
+    Attributes
+    ----------
+    dimension : int
+        Number of features d.
+    count : int
+        Number of observations n.
+    log_weight : float
+        Σ log w.
+
+    Examples
+    --------
     >>> evidence = Evidence(2)
     >>> evidence.add([1.0, 2.0], 3.0)
     >>> evidence.add([[0.0, 1.0], [1.0, 0.0]], [1.0, -1.0])
@@ -53,16 +69,39 @@ class Evidence:
         return self._total.square + self._recent.square
 
     def add(self, x: object, y: object) -> None:
-        """Add one observation ``(d,), scalar`` or a batch ``(n, d), (n,)``, of weight one."""
+        """Add one observation or a batch, of weight one.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (n, d)
+            Features of one observation or of a batch.
+        y : float or array of shape (n,)
+            Rewards.
+
+        Raises
+        ------
+        ArgumentError
+            If shapes do not match, or if a number is not finite.
+        """
         self.absorb(*check_observations(x, y, self.dimension))
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Add a batch that has been checked; observations weigh 1 by default."""
+        """Add a batch that has been checked.
+
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Rewards.
+        weights : array of shape (n,), optional
+            Weight w of each observation, whose noise variance is σ² / w; by default 1.
+        """
         recent, weighted = self._recent, y
         if weights is not None:
             weighted = weights * y
             self.log_weight += float(np.log(weights).sum())
-        if len(y) == 1:  # one rank-one update in place; BLAS wants Fortran order
+        if len(y) == 1:  # one rank-one update in place; BLAS needs Fortran order
             dger(1.0 if weights is None else weights[0], x[0], x[0], a=recent.gram, overwrite_a=1)
         else:
             recent.gram += (x.T if weights is None else x.T * weights) @ x
@@ -76,7 +115,7 @@ class Evidence:
             self._recent = _Sums(self.dimension)
 
     def state(self) -> dict[str, Any]:
-        """Return what :meth:`restore` needs."""
+        """Return everything that :meth:`restore` needs, as arrays and JSON values."""
         sums = {
             name: {"gram": part.gram.copy(order="F"), "moment": part.moment.copy(), "square": part.square}
             for name, part in (("total", self._total), ("recent", self._recent))

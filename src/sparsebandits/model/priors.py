@@ -1,4 +1,4 @@
-"""Prior distributions of θ and of the noise: densities, moments and draws, nothing of data. Frozen, to be shared.
+"""Prior distributions of θ and of the noise: densities, moments and draws. They hold no data and are frozen.
 
 The spike-and-slab family of Hao, Lattimore and Deng (2021, §6.1): Mitchell and Beauchamp (1988) for the point mass,
 George and McCulloch (1993) for the Gaussian spike, Ročková and George (2018) for the Laplace spike.
@@ -27,10 +27,30 @@ from sparsebandits.arguments import (
 
 
 def check_per_coordinate(name: str, value: object, low: float, high: float = LARGEST) -> float | FloatArray:
-    """Require one number for all coordinates, or a vector with one for each, in ``[low, high]``."""
+    """Require one number for all coordinates, or one number per coordinate, in ``[low, high]``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the error.
+    value : object
+        The argument.
+    low, high : float
+        Smallest and largest number that is accepted.
+
+    Returns
+    -------
+    float or array of shape (d,)
+        One number, or a read-only copy of the numbers.
+
+    Raises
+    ------
+    ArgumentError
+        If the value is neither a number nor a vector, or out of range.
+    """
     array = check_array(name, value)
     if array.ndim > 1 or array.size == 0:
-        raise ArgumentValueError(name, "one number or one a coordinate", f"shape {array.shape}")
+        raise ArgumentValueError(name, "one number or one number per coordinate", f"shape {array.shape}")
     if not ((array >= low) & (array <= high)).all():
         raise ArgumentValueError(name, f"numbers from {low:g} to {high:g}", shown(value))
     if array.ndim == 0:
@@ -41,7 +61,27 @@ def check_per_coordinate(name: str, value: object, low: float, high: float = LAR
 
 
 def spread(name: str, value: float | FloatArray, dimension: int) -> FloatArray:
-    """Return one number a coordinate; refuse a prior that was made for another dimension."""
+    """Return one number per coordinate.
+
+    Parameters
+    ----------
+    name : str
+        Name of the prior's field, for the error.
+    value : float or array of shape (d,)
+        One number for all coordinates, or one number per coordinate.
+    dimension : int
+        Number of features d.
+
+    Returns
+    -------
+    array of shape (d,)
+        One number per coordinate.
+
+    Raises
+    ------
+    ArgumentError
+        If the prior was made for another dimension.
+    """
     if isinstance(value, float):
         return np.full(dimension, value)
     return check_vector(f"prior.{name}", np.full(dimension, value) if np.ndim(value) == 0 else value, dimension)
@@ -49,8 +89,17 @@ def spread(name: str, value: float | FloatArray, dimension: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class GaussianPrior:
-    """θ_j ~ N(mean_j, variance_j), independent. ``variance`` and ``mean`` are one number or one a coordinate.
+    """Gaussian prior: θ_j ~ N(mean_j, variance_j), independent.
 
+    Parameters
+    ----------
+    variance : float or array of shape (d,), default=1.0
+        Prior variance, one number or one number per coordinate.
+    mean : float or array of shape (d,), default=0.0
+        Prior mean, one number or one number per coordinate.
+
+    Examples
+    --------
     >>> GaussianPrior(variance=0.01)
     GaussianPrior(variance=0.01, mean=0.0)
     """
@@ -63,18 +112,35 @@ class GaussianPrior:
         object.__setattr__(self, "mean", check_per_coordinate("mean", self.mean, -LARGEST))
 
     def moments(self, dimension: int) -> tuple[FloatArray, FloatArray]:
-        """Return mean ``(d,)`` and variance ``(d,)``."""
+        """Return mean and variance of each coordinate.
+
+        Parameters
+        ----------
+        dimension : int
+            Number of features d.
+
+        Returns
+        -------
+        mean, variance : array of shape (d,)
+            Prior mean and variance of each coordinate.
+        """
         return spread("mean", self.mean, dimension), spread("variance", self.variance, dimension)
 
 
 @dataclass(frozen=True)
 class PointMass:
-    """A spike of all mass at zero: excluded coordinates are exactly zero."""
+    """Spike with all its mass at zero: excluded coordinates are exactly zero."""
 
 
 @dataclass(frozen=True)
 class GaussianSpike:
-    """A spike N(0, variance), much narrower than the slab."""
+    """Gaussian spike N(0, variance), much narrower than the slab.
+
+    Parameters
+    ----------
+    variance : float
+        Variance of the spike.
+    """
 
     variance: float
 
@@ -84,7 +150,13 @@ class GaussianSpike:
 
 @dataclass(frozen=True)
 class LaplaceSpike:
-    """A spike with density exp(−|θ| / scale) / (2 scale), the paper's."""
+    """Laplace spike with density exp(−|θ| / scale) / (2 scale), as in the paper.
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the spike.
+    """
 
     scale: float
 
@@ -97,8 +169,15 @@ Spike: TypeAlias = PointMass | GaussianSpike | LaplaceSpike
 
 @dataclass(frozen=True)
 class BetaInclusion:
-    """β ~ Beta(a, b): the share of coordinates that matter is not known, but learnt.
+    """Prior β ~ Beta(a, b) of the inclusion probability, where the share of coordinates that matter is learnt.
 
+    Parameters
+    ----------
+    a, b : float, default=1.0
+        Parameters of the Beta distribution.
+
+    Examples
+    --------
     >>> BetaInclusion(1, 9).mean
     0.1
     """
@@ -112,13 +191,19 @@ class BetaInclusion:
 
     @property
     def mean(self) -> float:
-        """E β."""
+        """Prior mean E β."""
         return self.a / (self.a + self.b)
 
 
 @dataclass(frozen=True)
 class InverseGamma:
-    """A variance that is not known, but learnt: inverse gamma(shape, scale)."""
+    """Inverse-gamma prior of a variance that is learnt.
+
+    Parameters
+    ----------
+    shape, scale : float, default=0.5
+        Parameters of the inverse-gamma distribution.
+    """
 
     shape: float = 0.5
     scale: float = 0.5
@@ -128,30 +213,72 @@ class InverseGamma:
         object.__setattr__(self, "scale", check_positive("scale", self.scale))
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
-        """Return draws, shape ``(size,)``."""
+        """Return prior draws.
+
+        Parameters
+        ----------
+        rng : Generator
+            Source of randomness.
+        size : int
+            Number of draws M.
+
+        Returns
+        -------
+        array of shape (M,)
+            Variances.
+        """
         return self.given(rng, np.zeros(size), np.zeros(size))
 
     def given(self, rng: Generator, count: FloatArray, squares: FloatArray) -> FloatArray:
-        """Return draws given ``count`` normals of this variance whose ``squares`` have been summed, one a row."""
+        """Return draws of the variance, each given normal numbers of mean zero that have it.
+
+        Parameters
+        ----------
+        rng : Generator
+            Source of randomness.
+        count : array of shape (M,)
+            How many normal numbers each draw is given.
+        squares : array of shape (M,)
+            Sum of their squares, one per draw.
+
+        Returns
+        -------
+        array of shape (M,)
+            Variances.
+        """
         drawn = rng.standard_gamma(self.shape + count / 2.0)
-        with np.errstate(divide="ignore", over="ignore"):  # vague priors have mass beyond all bounds
+        with np.errstate(divide="ignore", over="ignore"):  # vague priors have mass outside the range of floats
             return np.clip((self.scale + squares / 2.0) / drawn, 1 / LARGEST, LARGEST)
 
 
 class InverseGammaNoise(InverseGamma):
-    """σ² ~ inverse gamma(shape, scale): the noise variance is not known, but learnt.
+    """Inverse-gamma prior of the noise variance σ², where it is learnt.
 
     The paper's remark has IG(ν/2, νλ/2) with ν = λ = 1, which is ``InverseGammaNoise(0.5, 0.5)``.
+
+    Parameters
+    ----------
+    shape, scale : float, default=0.5
+        Parameters of the inverse-gamma distribution.
     """
 
 
 @dataclass(frozen=True)
 class InverseGammaSlab(InverseGamma):
-    """V ~ inverse gamma(shape, scale): how large the coefficients that matter are is not known, but learnt.
+    """Inverse-gamma prior of the slab variance V, where the size of the coefficients that matter is learnt.
 
-    One V for all coordinates, so that a few large coefficients say how large the others may be. With ``of_noise`` the
-    slab is N(m, σ²V), as in the paper: then the prior fits rewards of any unit. With ``relative``, one number a
-    coordinate, it is N(m_j, r_j V): then features may be of any units too.
+    All coordinates share one V, so that a few large coefficients tell how large the others may be.
+
+    Parameters
+    ----------
+    shape, scale : float, default=0.5
+        Parameters of the inverse-gamma distribution.
+    of_noise : bool, default=False
+        Whether V is in units of the noise variance. Then the slab is N(m, σ²V), as in the paper, and the prior fits
+        rewards in any unit.
+    relative : float or tuple of float, default=1.0
+        Factor r_j on V, one number or one number per coordinate. The slab of coordinate j is then N(m_j, r_j V), and
+        features may be in any units too.
     """
 
     of_noise: bool = False
@@ -169,12 +296,19 @@ class SpikeSlab:
 
     Parameters
     ----------
-    inclusion : probability of the slab, one number or one a coordinate (0 and 1 allowed), or a
-        :class:`BetaInclusion`
-    slab_variance : of the coordinates that matter, one number or one a coordinate, or an :class:`InverseGammaSlab`
-    slab_mean : likewise
-    spike : distribution of the others: :class:`PointMass`, :class:`LaplaceSpike` or :class:`GaussianSpike`
+    inclusion : float, array of shape (d,) or BetaInclusion
+        Probability that a coordinate is in the slab, one number or one number per coordinate (0 and 1 are allowed), or
+        a prior if it is to be learnt.
+    slab_variance : float, array of shape (d,) or InverseGammaSlab
+        Variance of the coordinates that matter, one number or one number per coordinate, or a prior if it is to be
+        learnt.
+    slab_mean : float or array of shape (d,), default=0.0
+        Mean of the coordinates that matter, one number or one number per coordinate.
+    spike : PointMass, LaplaceSpike or GaussianSpike, default=PointMass()
+        Distribution of the other coordinates.
 
+    Examples
+    --------
     >>> SpikeSlab(inclusion=0.1, slab_variance=0.25)
     SpikeSlab(inclusion=0.1, slab_variance=0.25, slab_mean=0.0, spike=PointMass())
     """
@@ -198,6 +332,24 @@ class SpikeSlab:
     def from_paper(cls, beta: float, lambda0: float, lambda1: float, noise_variance: float) -> "SpikeSlab":
         """Return the paper's prior: spike Laplace(σλ₀), slab N(0, σ²λ₁), inclusion β.
 
+        Parameters
+        ----------
+        beta : float
+            Probability of the slab, β.
+        lambda0 : float
+            Scale of the spike in units of σ, λ₀.
+        lambda1 : float
+            Variance of the slab in units of σ², λ₁.
+        noise_variance : float
+            σ².
+
+        Returns
+        -------
+        SpikeSlab
+            The prior.
+
+        Examples
+        --------
         >>> SpikeSlab.from_paper(beta=0.1, lambda0=0.05, lambda1=4.0, noise_variance=0.25)
         SpikeSlab(inclusion=0.1, slab_variance=1.0, slab_mean=0.0, spike=LaplaceSpike(scale=0.025))
         """
@@ -206,23 +358,71 @@ class SpikeSlab:
         return cls(beta, variance * check_positive("lambda1", lambda1), spike=LaplaceSpike(scale))
 
     def slab(self, dimension: int) -> tuple[FloatArray, FloatArray]:
-        """Return mean ``(d,)`` and variance ``(d,)`` of the slab, the latter as multiples of V where that is learnt."""
+        """Return mean and variance of the slab.
+
+        Parameters
+        ----------
+        dimension : int
+            Number of features d.
+
+        Returns
+        -------
+        mean, variance : array of shape (d,)
+            Mean and variance of each coordinate; the variance is in multiples of V where V is learnt.
+        """
         slab = self.slab_variance
         variance = np.asarray(slab.relative) if isinstance(slab, InverseGammaSlab) else slab
         return spread("slab_mean", self.slab_mean, dimension), spread("slab_variance", variance, dimension)
 
     def refuse_learnt_slab(self, engine: str) -> None:
-        """Refuse an :class:`InverseGammaSlab`, on behalf of an engine that does not serve it."""
+        """Refuse an :class:`InverseGammaSlab`, for an engine that does not serve it.
+
+        Parameters
+        ----------
+        engine : str
+            Name of the engine, for the error.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If the slab variance is to be learnt.
+        """
         if isinstance(self.slab_variance, InverseGammaSlab):
             raise ArgumentTypeError("prior", f"a known slab_variance for {engine}", shown(self.slab_variance))
 
     def inclusions(self, dimension: int) -> FloatArray:
-        """Return E β of each coordinate, shape ``(d,)``."""
+        """Return the expected inclusion probability E β of each coordinate.
+
+        Parameters
+        ----------
+        dimension : int
+            Number of features d.
+
+        Returns
+        -------
+        array of shape (d,)
+            One probability per coordinate.
+        """
         value = self.inclusion.mean if isinstance(self.inclusion, BetaInclusion) else self.inclusion
         return spread("inclusion", value, dimension)
 
     def sample(self, rng: Generator, size: int, dimension: int) -> "PriorDraws":
-        """Return ``size`` draws."""
+        """Return draws from the prior.
+
+        Parameters
+        ----------
+        rng : Generator
+            Source of randomness.
+        size : int
+            Number of draws M.
+        dimension : int
+            Number of features d.
+
+        Returns
+        -------
+        PriorDraws
+            θ, γ and the hyperparameters that are learnt.
+        """
         beta = variances = None
         probability = np.broadcast_to(self.inclusions(dimension), (size, dimension))
         if isinstance(self.inclusion, BetaInclusion):
@@ -245,9 +445,21 @@ class SpikeSlab:
         return PriorDraws(theta, included, beta, variances)
 
     def inclusion_given(self, theta: FloatArray, beta: Any = None, slab_variance: Any = None) -> FloatArray:
-        """Return P(γ_j = 1 | θ_j, β, V), the paper's ν, for θ of shape ``(M, d)``.
+        """Return P(γ_j = 1 | θ_j, β, V), the paper's ν.
 
-        ``beta`` and the variance ``slab_variance`` of the slab are one a row where they are learnt.
+        Parameters
+        ----------
+        theta : array of shape (M, d)
+            Coefficients θ, one draw per row.
+        beta : array of shape (M,), optional
+            Inclusion probability of each draw, where it is learnt.
+        slab_variance : array of shape (M,), optional
+            Factor on the slab's variance of each draw, where it is learnt.
+
+        Returns
+        -------
+        array of shape (M, d)
+            Probability that each coordinate is in the slab.
         """
         inclusion = self.inclusions(theta.shape[-1]) if beta is None else np.asarray(beta)[:, np.newaxis]
         if isinstance(self.spike, PointMass):
@@ -265,29 +477,46 @@ class SpikeSlab:
 
 @dataclass(frozen=True, eq=False)
 class PriorDraws:
-    """Draws from a :class:`SpikeSlab`, one a row."""
+    """Draws from a :class:`SpikeSlab`, one per row.
 
-    theta: FloatArray  # (M, d)
-    included: NDArray[np.bool_]  # (M, d), γ
-    beta: FloatArray | None  # (M,) if it is learnt
-    slab_variances: FloatArray | None  # (M,) if it is learnt
+    Attributes
+    ----------
+    theta : array of shape (M, d)
+        Coefficients θ.
+    included : bool array of shape (M, d)
+        γ: whether each coordinate is in the slab.
+    beta : array of shape (M,) or None
+        Inclusion probability, if it is learnt.
+    slab_variances : array of shape (M,) or None
+        V, if it is learnt.
+    """
+
+    theta: FloatArray
+    included: NDArray[np.bool_]
+    beta: FloatArray | None
+    slab_variances: FloatArray | None
 
 
 EXPECTED_FEATURES = 5.0
-"""Number of features that are expected to matter when it is not given; the data correct it."""
+"""Number of features that are expected to matter if the user does not say; the data correct it."""
 
 
 def default_prior(features: FloatArray) -> SpikeSlab:
     """Return a prior that learns how many features matter, and how much they do.
 
-    A feature matters with probability β ~ Beta(1, d/5 − 1), so that about five of them are expected to; the variance of
-    their coefficients is inverse gamma, around where five of them move rewards as much as the noise does, whatever the
-    units of the features.
+    A feature matters with probability β ~ Beta(1, d/5 − 1), so that about five are expected to matter. The variance of
+    their coefficients is inverse gamma, scaled so that five of them move rewards about as much as the noise does,
+    whatever the units of the features.
 
     Parameters
     ----------
     features : array of shape (K, d)
         The actions, whose mean squares give the units of the features.
+
+    Returns
+    -------
+    SpikeSlab
+        Prior with a Beta inclusion and an inverse-gamma slab variance.
     """
     dimension = features.shape[1]
     few = min(EXPECTED_FEATURES, dimension / 2)

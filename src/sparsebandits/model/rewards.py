@@ -1,4 +1,4 @@
-"""How a reward arises from the coefficients: the other half of what is assumed, beside the prior.
+"""How a reward arises from the coefficients: the second half of the model, beside the prior.
 
     Y = ⟨a, θ⟩ + ε,   ε ~ N(0, σ² / w),
 
@@ -13,8 +13,8 @@ from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check
 from sparsebandits.model.priors import InverseGammaNoise
 
 UNKNOWN_NOISE = InverseGammaNoise(1.0, 0.1)
-"""Prior used when the noise variance is not given. After n rewards it is learnt down to about 0.2 / n, and up to any
-size, so rewards much smaller than one are better scaled up."""
+"""Prior used when the noise variance is not given. After n rewards, variances down to about 0.2 / n can be learnt, and
+up to any size; so rewards much smaller than one are better scaled up."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Gaussian:
 
     @property
     def known(self) -> bool:
-        """Whether σ² is a number."""
+        """Whether σ² is known, not learnt."""
         return not isinstance(self.variance, InverseGammaNoise)
 
 
@@ -51,7 +51,27 @@ Rewards: TypeAlias = Gaussian
 
 
 def known_noise(engine: str, rewards: object, noise_variance: object) -> Rewards:
-    """Return the rewards of an engine that needs a known noise variance, by default 1; refuse others."""
+    """Return the rewards of an engine that needs a known noise variance.
+
+    Parameters
+    ----------
+    engine : str
+        Name of the engine, for the error.
+    rewards : Gaussian or None
+        The engine's argument ``rewards``.
+    noise_variance : float or None
+        The engine's argument ``noise_variance``; 1 if neither is given.
+
+    Returns
+    -------
+    Gaussian
+        Rewards with a known variance.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If the noise variance is to be learnt.
+    """
     if isinstance(noise_variance, InverseGammaNoise):
         raise ArgumentTypeError("noise_variance", f"a number for {engine}", shown(noise_variance))
     found = rewards_of(rewards, noise_variance, default=1.0)
@@ -63,7 +83,24 @@ def known_noise(engine: str, rewards: object, noise_variance: object) -> Rewards
 def rewards_of(rewards: object, noise_variance: object = None, default: Any = UNKNOWN_NOISE) -> Rewards:
     """Return the rewards of a constructor that takes ``rewards`` and the short form ``noise_variance``.
 
-    With neither, the noise variance is ``default``.
+    Parameters
+    ----------
+    rewards : Gaussian or None
+        The argument ``rewards``.
+    noise_variance : float, InverseGammaNoise or None, default=None
+        The argument ``noise_variance``.
+    default : float or InverseGammaNoise, default=InverseGammaNoise(1.0, 0.1)
+        Noise variance if neither is given.
+
+    Returns
+    -------
+    Gaussian
+        The rewards.
+
+    Raises
+    ------
+    ArgumentError
+        If both are given, or if one is not of its kind.
     """
     if rewards is None:
         given = default if noise_variance is None else noise_variance
