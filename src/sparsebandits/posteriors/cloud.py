@@ -1,4 +1,4 @@
-"""A cloud of draws that follows the posterior by reweighting: importance sampling, one likelihood at a time."""
+"""Draws that follow the posterior by reweighting: importance sampling, one observation at a time."""
 
 import math
 from dataclasses import dataclass
@@ -11,25 +11,48 @@ from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors.draws import Draws
 
 REMEMBERED = 64
-"""Actions whose predictions ⟨x, θ^m⟩ a cloud remembers: a policy plays few actions again and again."""
+"""Actions whose predictions ⟨x, θ^m⟩ a cloud remembers, since a policy plays few actions again and again."""
 
 LEAST_PART = 0.01
-"""Part of an observation that is taken in at least: a reward hundreds of deviations from all that was expected leaves
-few particles at first, and the sweeps that follow find the rest."""
+"""Smallest part of an observation that is taken in at a time. A reward hundreds of standard deviations from every
+prediction leaves few particles at first, and the sweeps that follow find the rest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Log weights ``(M,)`` with what follows from them."""
+    """Log weights, with what follows from them.
+
+    Attributes
+    ----------
+    logs : array of shape (M,)
+        Log weights, up to a common constant.
+    normalised : array of shape (M,)
+        Weights that sum to one.
+    log_total : float
+        log Σ exp(logs).
+    effective_size : float
+        Effective sample size, 1 / Σ normalised².
+    """
 
     logs: FloatArray
-    normalised: FloatArray  # sum to one
-    log_total: float  # log Σ exp(logs)
-    effective_size: float  # 1 / Σ normalised²
+    normalised: FloatArray
+    log_total: float
+    effective_size: float
 
     @classmethod
     def of(cls, logs: FloatArray) -> "Weights":
-        """Normalise log weights; any common offset is safe."""
+        """Normalise log weights; a common offset, however large, does no harm.
+
+        Parameters
+        ----------
+        logs : array of shape (M,)
+            Log weights.
+
+        Returns
+        -------
+        Weights
+            The same weights, normalised.
+        """
         largest = float(logs.max())
         normalised = np.exp(logs - largest)
         total = float(normalised.sum())
@@ -38,7 +61,15 @@ class Weights:
 
 
 class Cloud:
-    """Draws ``theta`` of shape ``(M, d)`` that never change, and their weights, which do."""
+    """Draws that never change, and their weights, which do.
+
+    Parameters
+    ----------
+    theta : array of shape (M, d)
+        Draws of θ, one per row.
+    log_weights : array of shape (M,), optional
+        Log weights of the draws; equal by default.
+    """
 
     def __init__(self, theta: FloatArray, log_weights: FloatArray | None = None) -> None:
         self.theta = theta
@@ -47,9 +78,21 @@ class Cloud:
         self._draws: Draws | None = None
 
     def misfit(self, x: FloatArray, y: float) -> FloatArray:
-        """Return (y − ⟨x, θ^m⟩)² − y² of each draw: O(M) if x has been seen before.
+        """Return (y − ⟨x, θ^m⟩)² − y² of each draw, in O(M) if x has been seen before.
 
         The common y² is left out because it may be so large that differences between draws would be lost in it.
+
+        Parameters
+        ----------
+        x : array of shape (d,)
+            Features of the observation.
+        y : float
+            Its reward.
+
+        Returns
+        -------
+        array of shape (M,)
+            One number per draw.
         """
         key = x.tobytes()
         if key not in self._predictions:
@@ -60,7 +103,7 @@ class Cloud:
         return predictions * (predictions - 2.0 * y)
 
     def temper(self, x: FloatArray, y: float, variances: Any, most: float, least: float) -> tuple[float, float]:
-        """Reweight by a part of the likelihood of y given x, as large as the draws bear.
+        """Reweight by a part of the likelihood of y given x, as large as the effective number of draws allows.
 
         Parameters
         ----------
@@ -94,7 +137,7 @@ class Cloud:
         return part, after.log_total - before.log_total + part * constant
 
     def reweight(self, weights: Weights) -> None:
-        """Take other weights."""
+        """Replace the weights."""
         self.weights = weights
         self._draws = None
 

@@ -3,11 +3,11 @@
 The covariance is carried as Σ = SS' and each observation changes S by one rank (Potter's square-root form of the
 Kalman update; Bierman 1977, *Factorization Methods for Discrete Sequential Estimation*, ch. II). Rounding then
 acts on S, whose condition number is the square root of Σ's, so the posterior stays accurate over millions of
-updates. It is checked against the sufficient statistics now and then, and factored anew if it has drifted.
+updates. It is checked against the sufficient statistics now and then, and factored afresh if it has drifted.
 
 The variances Var⟨a, θ⟩ of an action set are kept up to date at O(K d) per reward (Sherman and Morrison), for as long as
 they are asked for of the same set. Draws for information-directed sampling are reweighted by each new likelihood, as in
-importance sampling, and made anew only when their effective sample size has halved: most rounds cost O(M d), not
+importance sampling, and made afresh only when their effective sample size has halved: most rounds cost O(M d), not
 O(M d²).
 """
 
@@ -30,10 +30,10 @@ from sparsebandits.posteriors.engine import Engine
 from sparsebandits.randomness import Seed
 
 BLOCK = 256
-"""Draws that are made at a time."""
+"""Number of draws that are made at a time."""
 
 CHECK_EVERY = 4096
-"""Rank-one updates between two looks at the drift of S, which cost O(d³)."""
+"""Rank-one updates between two checks of the drift of S, which cost O(d³) each."""
 
 CANCELLED = 1e-7
 """A variance that has shrunk to this share of what it was has lost too many digits to subtraction."""
@@ -46,7 +46,26 @@ DRIFT = 1e-7
 
 
 def rank_one(mean: FloatArray, root: FloatArray, x: FloatArray, y: float, noise_variance: float) -> float:
-    """Condition N(mean, root root') on y = ⟨x, θ⟩ + noise, in place; return x'Σx / noise variance."""
+    """Condition N(mean, root root') on y = ⟨x, θ⟩ + noise, in place.
+
+    Parameters
+    ----------
+    mean : array of shape (d,)
+        Mean, which is updated in place.
+    root : array of shape (d, d), in Fortran order
+        Square root S of the covariance Σ = SS', which is updated in place.
+    x : array of shape (d,)
+        Features of the observation.
+    y : float
+        Its reward.
+    noise_variance : float
+        Noise variance of the reward.
+
+    Returns
+    -------
+    float
+        x'Σx / noise variance, with the Σ from before the update.
+    """
     projection = x @ root  # S'x
     explained = float(projection @ projection)  # x'Σx
     total = explained + noise_variance
@@ -135,11 +154,11 @@ class Conjugate(Engine):
         return self._mean.copy()
 
     def inclusion(self) -> FloatArray:
-        """Return P(γ_j = 1), shape ``(d,)``: one, a Gaussian prior excludes nothing."""
+        """Return P(γ_j = 1), shape ``(d,)``: always one, since a Gaussian prior excludes no feature."""
         return np.ones(self.dimension)
 
     def health(self) -> Health:
-        """Say how far the numbers can be trusted."""
+        """Report how far the numbers can be trusted."""
         size = "no draws yet" if self._cloud is None else f"{self._cloud.weights.effective_size:.0f} effective draws"
         text = f"exact posterior, {size} of {self.n_draws}; drift of the square root {self.drift():.1e}"
         return Health(True, text)
@@ -155,7 +174,7 @@ class Conjugate(Engine):
     def variances(self, x: FloatArray) -> FloatArray:
         """Return Var⟨x_k, θ⟩ for each row of ``x``, shape ``(K,)``.
 
-        Those of the last action set, a read-only array, are kept and follow the observations one by one.
+        If ``x`` is read-only, as an action set is, its variances are kept and updated with each observation.
         """
         if x.flags.writeable:  # it may change, so nothing is remembered
             return self._computed_variances(x)
@@ -171,7 +190,7 @@ class Conjugate(Engine):
         return np.asarray(np.einsum("kj,kj->k", projections, projections))
 
     def _follow(self, x: FloatArray, weights: FloatArray | None) -> None:
-        """Let the watched variances follow one observation, before the posterior does; give up on a batch."""
+        """Update the watched variances for one observation, before the posterior is; drop them on a batch."""
         if len(x) != 1 or self._watched is None or self._age >= REFRESH_EVERY:
             self._watched = None
             return
@@ -211,7 +230,7 @@ class Conjugate(Engine):
         return precision
 
     def drift(self) -> float:
-        """Return the largest entry of S'PS − I: how far the updated root is from the statistics."""
+        """Return the largest entry of |S'PS − I|: how far the updated root is from the sufficient statistics."""
         error = self._root.T @ self.precision() @ self._root
         np.einsum("jj->j", error)[:] -= 1.0
         return float(np.abs(error).max())
@@ -222,7 +241,7 @@ class Conjugate(Engine):
         return DRIFT + 100.0 * float(np.finfo(np.float64).eps) * condition
 
     def _factor_batch(self, x: FloatArray, y: FloatArray, deviation: FloatArray) -> bool:
-        """Condition on many rows at once by a QR factorisation, which never forms X'X; say if it could be done."""
+        """Condition on many rows at once by a QR factorisation, which never forms X'X; return whether it worked."""
         try:
             inverse = np.linalg.inv(self._root)
             q, r = np.linalg.qr(np.vstack((inverse, x / deviation[:, np.newaxis])))
@@ -235,7 +254,7 @@ class Conjugate(Engine):
         return True
 
     def _refactor(self) -> None:
-        """Compute mean and root afresh from the statistics; keep the old ones if the precision is singular."""
+        """Compute mean and root from the sufficient statistics; keep the old ones if the precision is singular."""
         factor, failed = dpotrf(self.precision(), lower=1)  # P = LL'
         if failed:
             return

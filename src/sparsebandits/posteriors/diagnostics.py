@@ -1,4 +1,4 @@
-"""How far draws can be trusted: how well Markov chains have mixed, and what an engine says of itself."""
+"""How far draws can be trusted: how well Markov chains have mixed, and what an engine reports about itself."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from sparsebandits.arguments import FloatArray
 
 @dataclass(frozen=True)
 class Health:
-    """What an engine says of its own sampling. Print it to read it.
+    """What an engine reports about its own sampling. Print it to read it.
 
     Parameters
     ----------
@@ -27,7 +27,24 @@ class Health:
 
 
 def split_r_hat(theta: FloatArray, chains: int) -> FloatArray:
-    """Return the split R-hat of each coordinate, shape ``(d,)``: chains that agree have 1 (Gelman et al. 2013)."""
+    """Return the split R-hat of each coordinate; chains that agree have 1.
+
+    Parameters
+    ----------
+    theta : array of shape (M, d)
+        Draws of θ, chain after chain.
+    chains : int
+        Number of chains.
+
+    Returns
+    -------
+    array of shape (d,)
+        R-hat of each coordinate; infinite where chains are stuck at different values.
+
+    References
+    ----------
+    Gelman, Carlin, Stern, Dunson, Vehtari and Rubin (2013), *Bayesian Data Analysis*, 3rd edition, §11.4.
+    """
     parts = theta.reshape(chains, -1, theta.shape[1])
     half = parts.shape[1] // 2
     parts = np.concatenate((parts[:, :half], parts[:, half : 2 * half]))
@@ -39,10 +56,27 @@ def split_r_hat(theta: FloatArray, chains: int) -> FloatArray:
 
 
 def effective_draws(theta: FloatArray, chains: int) -> FloatArray:
-    """Return how many independent draws those of Markov chains are worth, for each coordinate, shape ``(d,)``.
+    """Return the effective number of draws of Markov chains, for each coordinate.
 
-    The autocorrelation is summed over pairs of lags for as long as they are positive (Geyer 1992), with the variance
-    between chains in it (Gelman et al. 2013).
+    The autocorrelation is summed over pairs of lags for as long as they are positive (Geyer 1992), and includes the
+    variance between chains (Gelman et al. 2013).
+
+    Parameters
+    ----------
+    theta : array of shape (M, d)
+        Draws of θ, chain after chain.
+    chains : int
+        Number of chains.
+
+    Returns
+    -------
+    array of shape (d,)
+        Number of independent draws that the draws of each coordinate are worth.
+
+    References
+    ----------
+    Geyer (1992), *Practical Markov chain Monte Carlo*.
+    Gelman, Carlin, Stern, Dunson, Vehtari and Rubin (2013), *Bayesian Data Analysis*, 3rd edition, §11.5.
     """
     parts = theta.reshape(chains, -1, theta.shape[1])
     length = parts.shape[1]

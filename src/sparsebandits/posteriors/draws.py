@@ -1,4 +1,4 @@
-"""What every engine gives: weighted draws of θ."""
+"""Weighted draws of θ, which every engine gives."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,25 @@ from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Weighted draws of θ: ``theta`` is ``(M, d)``, ``weights`` is ``(M,)`` and sums to one.
+    """Weighted draws of θ.
 
     Both arrays are read-only. An engine that returns the *same* ``theta`` array again says that only weights have
     changed, which a policy may use to skip work.
 
+    Parameters
+    ----------
+    theta : array of shape (M, d)
+        Draws of θ, one per row.
+    weights : array of shape (M,)
+        Weights of the draws, which sum to one.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes do not match, or if weights are negative or do not sum to one.
+
+    Examples
+    --------
     >>> draws = Draws([[0.0, 1.0], [2.0, 1.0]], [0.25, 0.75])
     >>> draws.mean(), round(draws.effective_sample_size, 2)
     (array([1.5, 1. ]), 1.6)
@@ -30,7 +44,20 @@ class Draws:
 
     @classmethod
     def trusted(cls, theta: FloatArray, weights: FloatArray) -> "Draws":
-        """Return draws from an engine, which has kept the promises above, without checking or copying again."""
+        """Return draws from an engine, without checking or copying.
+
+        Parameters
+        ----------
+        theta : array of shape (M, d)
+            Draws of θ; made read-only.
+        weights : array of shape (M,)
+            Weights that sum to one; made read-only.
+
+        Returns
+        -------
+        Draws
+            The draws.
+        """
         draws = object.__new__(cls)
         object.__setattr__(draws, "theta", frozen(theta))
         object.__setattr__(draws, "weights", frozen(weights))
@@ -45,5 +72,5 @@ class Draws:
 
     @property
     def effective_sample_size(self) -> float:
-        """1 / Σ w²: how many equally weighted draws these are worth, between 1 and M (Kong 1992)."""
+        """Number of equally weighted draws that these are worth, 1 / Σ w², between 1 and M (Kong 1992)."""
         return float(1.0 / (self.weights @ self.weights))

@@ -1,4 +1,4 @@
-"""What every posterior engine has in common, so that an engine's file holds its algorithm alone.
+"""What all posterior engines share, so that an engine's file holds its algorithm alone.
 
 An engine learns from observations (x, y, weight) and gives weighted draws of θ. It keeps each argument of its
 constructor under the argument's own name, as scikit-learn's estimators do: what a saved policy has to remember of an
@@ -37,7 +37,7 @@ LEAST_DRAWS = 10
 
 
 class Engine(ABC):
-    """A posterior of θ: an engine adds how it conditions on observations and how it draws.
+    """Posterior of θ; a subclass adds how to condition on observations and how to draw.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Engine(ABC):
         Smallest ``n_draws`` that the engine accepts.
     """
 
-    chains = 1  # that the draws come from, one after the other
+    chains = 1  # number of chains; draws are in the order of chains
     picks_from_draws = True  # whether ``sample`` picks from ``draws()`` by weight; a closed form draws afresh
     feature_names: tuple[str, ...] | None = None
 
@@ -102,7 +102,7 @@ class Engine(ABC):
 
     @abstractmethod
     def health(self) -> Health:
-        """Say how far the sampling can be trusted; whether the model is right is another question."""
+        """Report how far the sampling can be trusted; whether the model is right is another question."""
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs, as arrays and JSON values."""
@@ -125,6 +125,11 @@ class Engine(ABC):
             Rewards.
         weight : float or array of shape (n,), optional
             Weight w of each observation, whose noise variance is σ² / w; by default 1.
+
+        Raises
+        ------
+        ArgumentError
+            If shapes do not match, if a number is not finite, or if columns have other names than before.
         """
         values, names = check_columns("x", x)
         features, rewards = check_observations(values, y, self.dimension)
@@ -159,6 +164,11 @@ class Engine(ABC):
         ----------
         names : sequence of str, optional
             Names of the features, by default the columns of the DataFrame that they came in.
+
+        Returns
+        -------
+        Summary
+            One row per feature.
         """
         features = feature_names(self.feature_names if names is None else names, self.dimension)
         draws = self.draws()
@@ -177,6 +187,16 @@ class Engine(ABC):
 
         Weighted draws are resampled to equal weights first; their effective number is in ``attrs``. xarray has to be
         installed.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the features, by default the columns of the DataFrame that they came in.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``theta``, ``probability_included`` and the hyperparameters that are learnt.
         """
         import xarray
 
@@ -209,7 +229,25 @@ def _check_weights(weight: object, count: int) -> FloatArray:
 
 
 def feature_names(names: Sequence[str] | None, dimension: int) -> list[str]:
-    """Return the names of the features, or their numbers."""
+    """Return the names of the features, or their numbers if they have no names.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        Names, if there are any.
+    dimension : int
+        Number of features d.
+
+    Returns
+    -------
+    list of str
+        One name per feature.
+
+    Raises
+    ------
+    ArgumentValueError
+        If the names are not d different ones.
+    """
     if names is None:
         return [str(j) for j in range(dimension)]
     if isinstance(names, str) or len(names) != dimension or len(set(names)) < dimension:

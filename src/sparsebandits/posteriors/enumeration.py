@@ -1,7 +1,7 @@
 """The exact posterior under a spike-and-slab prior: every model, or every model up to a size.
 
 Given which coordinates are in the slab (the model γ), θ is Gaussian and the evidence of the model is closed form, so
-the posterior is a mixture over models. This is the truth that samplers are tested against, and an engine for small d.
+the posterior is a mixture over models. Samplers are tested against this engine, and it can be used as such for small d.
 
 For a model with prior means m and variances D of its coordinates (a point-mass spike drops the others, a Gaussian spike
 gives them mean 0 and its variance), with P = X'X/σ² + D⁻¹ and b = X'y/σ² + D⁻¹m:
@@ -36,36 +36,60 @@ from sparsebandits.posteriors.engine import TIED, Engine
 from sparsebandits.randomness import Seed
 
 CHUNK = 20_000
-"""Models whose matrices are held at a time."""
+"""Number of models whose matrices are in memory at a time."""
 
 MOST_MODELS = 2**20
-"""Models that are enumerated by default: all of them at d = 20."""
+"""Number of models that are enumerated by default: all of them at d = 20."""
 
 NEGLIGIBLE = 1e-13
-"""Posterior mass of the least likely models, together, that are counted but not kept for moments and draws."""
+"""Total posterior mass of the least likely models, which count in the evidence but not in moments and draws."""
 
 NODES = 48
-"""Nodes of the quadrature over log σ²."""
+"""Number of nodes of the quadrature over log σ²."""
 
 
 @dataclass(frozen=True, eq=False)
 class Models:
-    """Models of equal size: ``included`` lists the coordinates of each in the slab; log p(y, γ) up to a constant."""
+    """Models of equal size.
 
-    included: IntArray  # (N, k)
-    log_weight: FloatArray  # (N,)
+    Attributes
+    ----------
+    included : int array of shape (N, k)
+        Coordinates in the slab, one model per row.
+    log_weight : array of shape (N,)
+        log p(y, γ) of each model, up to a constant.
+    noise_variance : float
+        Noise variance that it is given.
+    """
+
+    included: IntArray
+    log_weight: FloatArray
     noise_variance: float
 
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Models with the Gaussian posterior of θ in each; ``weight`` sums to one over all components of a mixture."""
+    """Models of equal size, with the Gaussian posterior of θ in each.
 
-    included: IntArray  # (N, k)
-    members: IntArray  # (N, r): the coordinates that are not exactly zero
-    weight: FloatArray  # (N,)
-    mean: FloatArray  # (N, r)
-    root: FloatArray  # (N, r, r): covariance = root root'
+    Attributes
+    ----------
+    included : int array of shape (N, k)
+        Coordinates in the slab, one model per row.
+    members : int array of shape (N, r)
+        Coordinates that are not exactly zero.
+    weight : array of shape (N,)
+        Posterior probability of each model; sums to one over all components of a mixture.
+    mean : array of shape (N, r)
+        Posterior mean of the members.
+    root : array of shape (N, r, r)
+        Square root of their posterior covariance, which is root root'.
+    """
+
+    included: IntArray
+    members: IntArray
+    weight: FloatArray
+    mean: FloatArray
+    root: FloatArray
 
 
 class Enumeration(Engine):
@@ -84,9 +108,9 @@ class Enumeration(Engine):
     seed : int, SeedSequence or None
         Seed of those draws.
     max_size : int, optional
-        Largest number of included coordinates. By default all up to d = 20 (14 if the noise is learnt, which takes a
-        quadrature), and beyond that as many as give as many models. Larger models have posterior mass of at most
-        :attr:`left_out`, which is certified, not estimated.
+        Largest number of included coordinates. By default d up to d = 20 (14 if the noise is learnt, which takes a
+        quadrature); for larger d the largest size with no more models than that. Models beyond it have posterior mass
+        of at most :attr:`left_out`, which is certified, not estimated.
     rewards : Gaussian, optional
         How a reward arises from θ; by default Gaussian noise of variance 1.
 
@@ -138,14 +162,14 @@ class Enumeration(Engine):
 
     @property
     def noise_variance(self) -> float:
-        """The noise variance, or its posterior mean if it is learnt."""
+        """Noise variance of a reward of weight one, or its posterior mean if it is learnt."""
         if self.rewards.known:
             return float(self.rewards.variance)
         return float(sum(variance * weight for variance, weight in self._noise_weights()))
 
     @property
     def log_evidence(self) -> float:
-        """Log p(y), of the models that were enumerated."""
+        """Log evidence log p(y), summed over the models that were enumerated."""
         self._solve()
         return self._log_evidence
 
@@ -179,7 +203,7 @@ class Enumeration(Engine):
         return inclusion
 
     def health(self) -> Health:
-        """Say how far the numbers can be trusted."""
+        """Report how far the numbers can be trusted."""
         models = sum(len(part.weight) for part in self._solve())
         reach = f"over models of up to {self.max_size} features, of which {models} carry the mass"
         if self.left_out > 0.05:
@@ -211,7 +235,7 @@ class Enumeration(Engine):
         theta = self.sample(self._rng, self.n_draws)
         return Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))
 
-    # From here on: how it is computed
+    # Implementation
 
     def _affordable_size(self) -> int:
         most = MOST_MODELS if self.rewards.known else MOST_MODELS // NODES
@@ -306,7 +330,7 @@ class Enumeration(Engine):
         return float(self.evidence.count * np.log(2.0 * np.pi * noise_variance) - self.evidence.log_weight)
 
     def _components(self, tables: list[Models]) -> Iterator[Component]:
-        """Yield what is needed for moments and draws, for the models that carry all but a negligible mass."""
+        """Yield what moments and draws need, for the models that carry all but a negligible mass."""
         log_weights = np.concatenate([table.log_weight for table in tables]) - self._log_evidence
         ascending = np.sort(np.exp(log_weights))
         dropped = int(np.searchsorted(np.cumsum(ascending), NEGLIGIBLE))
@@ -327,7 +351,7 @@ class Enumeration(Engine):
     def _log_bound_beyond(self, noise_variance: float) -> float:
         """Return an upper bound on the log of Σ p(y, γ) over the models that are too large to enumerate.
 
-        Of a model of size s, p(y | γ) is at most the likelihood at the least-squares fit of all coordinates, times
+        For a model of size s, p(y | γ) is at most the likelihood at the least-squares fit of all coordinates, times
         Occam's factor det(I + D½ G D½ / σ²)^-½, whose determinant is at least the product of the s smallest
         eigenvalues of the full matrix (Cauchy's interlacing).
         """
@@ -372,7 +396,7 @@ class Enumeration(Engine):
         centre = np.log((scale + self.evidence.square / 2) / (shape + self.evidence.count / 2))
         # Below the mode of a perfect fit, scale / (shape + n/2), the integrand falls like exp(−scale/σ²).
         low, high = np.log(scale / (shape + self.evidence.count / 2)) - 7.0, centre + 80.0
-        for _ in range(4):  # zoom in on where the integrand lives
+        for _ in range(4):  # zoom in on where the integrand is not negligible
             u = np.linspace(low, high, NODES)
             heights = np.array([self._log_height(float(v)) for v in np.exp(u)]) + log_prior(u)
             inside = np.flatnonzero(heights > heights.max() - 36.0)

@@ -1,8 +1,8 @@
-"""The posterior by Markov chains: exact Gibbs moves from dispersed starts, for one-off fits.
+"""The posterior by Markov chain Monte Carlo: exact Gibbs moves from dispersed starts, for one-off fits.
 
 George and McCulloch (1993, 1997). Chains start from the prior. For a point-mass spike each step is a sweep over models
 with θ integrated out and coordinates exchanged in pairs; for the other spikes it is a sweep over the coordinates of θ,
-and now and then one over γ with θ in a block, which frees chains where the data tie coordinates together.
+and now and then one over γ with θ drawn in a block, which frees chains where correlated features hold them.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
 from sparsebandits.randomness import Seed
 
 BLOCK_EVERY = 100
-"""Sweeps over coordinates between two with θ in a block."""
+"""One in so many sweeps draws θ in a block; the others go through its coordinates."""
 
 
 class Gibbs(Engine):
@@ -73,7 +73,7 @@ class Gibbs(Engine):
         if self.n_draws % self.chains:
             raise ArgumentValueError("n_draws", f"a multiple of chains ({self.chains})", f"{self.n_draws}")
         if self.n_draws < 4 * self.chains:
-            raise ArgumentValueError("n_draws", f"at least 4 a chain, {4 * self.chains} in all", f"{self.n_draws}")
+            raise ArgumentValueError("n_draws", f"at least 4 per chain, {4 * self.chains} in all", f"{self.n_draws}")
         self._moves = Moves(prior, dimension, self.rewards)
         self._draws: Draws | None = None
         self._inclusion: FloatArray = np.empty(dimension)
@@ -86,7 +86,7 @@ class Gibbs(Engine):
 
     @property
     def noise_variance(self) -> float:
-        """The noise variance, or its posterior mean if it is learnt."""
+        """Noise variance of a reward of weight one, or its posterior mean if it is learnt."""
         if self.rewards.known:
             return float(self.rewards.variance)
         self.draws()
@@ -114,11 +114,11 @@ class Gibbs(Engine):
         return self.draws().theta[rng.integers(self.n_draws, size=size)]
 
     def r_hat(self) -> FloatArray:
-        """Return the split R-hat of each coordinate, shape ``(d,)``: chains that agree have 1."""
+        """Return the split R-hat of each coordinate, shape ``(d,)``; chains that agree have 1."""
         return split_r_hat(self.draws().theta, self.chains)
 
     def health(self) -> Health:
-        """Say how far the numbers can be trusted."""
+        """Report how far the numbers can be trusted."""
         worst, fewest = self.r_hat().max(), effective_draws(self.draws().theta, self.chains).min()
         verdict = "the chains agree" if worst < 1.01 else "the chains DISAGREE: run them longer"
         return Health(

@@ -6,7 +6,7 @@ Hao, Lattimore and Deng (2021), Algorithm 1, after Deng, Zhang, Liang and Lin (2
     ν ← (1 − ω_k) ν + ω_k P(γ = 1 | θ),
 
 from θ ~ N(0, 0.1 I) and ν = ½, where b = σλ₀ and V = σ²λ₁ in the paper's symbols. It is approximate: γ is not drawn but
-averaged, so excluded coordinates spread too widely, and unadjusted Langevin steps are biased by their size.
+averaged, so excluded coordinates spread too widely, and unadjusted Langevin steps have a bias that grows with η.
 
 One chain is the printed form. A fixed η diverges as X'X grows, so here η_k is a share of 1 / L, where
 L = λ_max(X'X)/σ² + max 1/V; steps of up to 2 / L are stable (the paper is silent on η).
@@ -40,24 +40,27 @@ from sparsebandits.posteriors.kernels.langevin import langevin_steps, wide_lange
 from sparsebandits.randomness import Seed
 
 Schedule: TypeAlias = Callable[[int], float] | float
+"""A number, or a function of the step k = 1, 2, …."""
+
 START_VARIANCE = 0.1
+"""Variance of each coordinate at the start of a chain, as in the paper."""
 
 WIDE = 64
-"""Chains from which on steps are taken for all of them at a time, in single precision."""
+"""Number of chains from which on all take each step together, in single precision."""
 
 
 class DivergenceError(RuntimeError):
-    """Chains left all bounds; there are no draws."""
+    """Chains diverged, so there are no draws."""
 
 
 @dataclass(frozen=True)
 class PowerDecay:
-    """A schedule: 1 / k^exponent, which forgets the start and settles (Robbins and Monro 1951).
+    """Schedule 1 / k^exponent, which forgets the start and converges (Robbins and Monro 1951).
 
     Parameters
     ----------
     exponent : float, default=0.6
-        Between one half and one for convergence.
+        Exponent; between one half and one for convergence.
 
     Examples
     --------
@@ -139,7 +142,7 @@ class Langevin(Engine):
         if self.n_draws % self.chains:
             raise ArgumentValueError("n_draws", f"a multiple of chains ({self.chains})", f"{self.n_draws}")
         if self.n_draws < 4 * self.chains:
-            raise ArgumentValueError("n_draws", f"at least 4 a chain, {4 * self.chains} in all", f"{self.n_draws}")
+            raise ArgumentValueError("n_draws", f"at least 4 per chain, {4 * self.chains} in all", f"{self.n_draws}")
         self.burn_in = check_count("burn_in", burn_in, least=0)
         self.thinning = check_count("thinning", thinning)
         self.warm_start = bool(warm_start)
@@ -150,7 +153,7 @@ class Langevin(Engine):
         self._spike = prior.spike
         self._slab_mean, self._slab_variance = prior.slab(dimension)
         self._real: Any = np.float32 if self.chains >= WIDE else np.float64
-        self._theta: Any = None  # where the chains are
+        self._theta: Any = None  # current state of the chains
         self._nu: Any = None
         self._draws: Draws | None = None
         self._inclusion: FloatArray = np.empty(dimension)
@@ -166,7 +169,18 @@ class Langevin(Engine):
         self._draws = None
 
     def draws(self) -> Draws:
-        """Return equally weighted draws, chain after chain; raise :class:`DivergenceError` if they diverged."""
+        """Return equally weighted draws, chain after chain.
+
+        Returns
+        -------
+        Draws
+            The kept steps of all chains.
+
+        Raises
+        ------
+        DivergenceError
+            If a chain diverged.
+        """
         if self._draws is None:
             self._draws = Draws.trusted(self._run(), np.full(self.n_draws, 1.0 / self.n_draws))
         return self._draws
@@ -177,7 +191,7 @@ class Langevin(Engine):
         return self._inclusion
 
     def health(self) -> Health:
-        """Say how far the numbers can be trusted."""
+        """Report how far the numbers can be trusted."""
         theta = self.draws().theta
         worst, fewest = split_r_hat(theta, self.chains).max(), effective_draws(theta, self.chains).min()
         verdict = "they agree" if worst < 1.01 else "they have NOT settled: run them longer"
@@ -192,7 +206,7 @@ class Langevin(Engine):
         return self.draws().theta[rng.integers(self.n_draws, size=size)]
 
     def largest_rate(self) -> float:
-        """Return 1 / L, the scale of the learning rate: steps above twice of it would diverge."""
+        """Return 1 / L, the scale of the learning rate; steps larger than twice of it would diverge."""
         top = float(np.linalg.eigvalsh(self.evidence.gram)[-1]) / self.noise_variance
         return 1.0 / (max(top, 0.0) + float((1.0 / self._slab_variance).max()))
 
@@ -255,7 +269,7 @@ class Langevin(Engine):
 
 
 def _scheduled(name: str, schedule: Schedule, steps: int) -> FloatArray:
-    """Return the schedule at k = 1 … steps; refuse one that is not a positive number everywhere."""
+    """Return the schedule at k = 1 … steps; refuse one that is not positive everywhere."""
     if not callable(schedule):
         return np.full(steps, check_positive(name, schedule))
     values = np.array([check_number(f"{name}({k})", schedule(k)) for k in range(1, steps + 1)])

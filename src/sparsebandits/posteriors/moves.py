@@ -36,26 +36,52 @@ SWAPS = 4
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sufficient statistics, in which an observation may count in part."""
+    """Sufficient statistics, in which an observation may count in part.
 
-    gram: FloatArray  # X'X, in C order
-    moment: FloatArray  # X'y
-    square: float  # y'y
-    count: float  # n
+    Attributes
+    ----------
+    gram : array of shape (d, d), in C order
+        X'X.
+    moment : array of shape (d,)
+        X'y.
+    square : float
+        y'y.
+    count : float
+        n.
+    """
+
+    gram: FloatArray
+    moment: FloatArray
+    square: float
+    count: float
 
 
 @dataclass(eq=False)
 class Ensemble:
-    """Members, one a row."""
+    """Particles or chains, one member per row.
 
-    theta: FloatArray  # (M, d)
-    included: NDArray[np.bool_]  # (M, d)
-    beta: FloatArray | None  # (M,) if it is learnt
-    slab_variances: FloatArray | None  # (M,) if it is learnt
-    noise_variances: FloatArray | None  # (M,) if it is learnt
+    Attributes
+    ----------
+    theta : array of shape (M, d)
+        Coefficients θ.
+    included : bool array of shape (M, d)
+        γ: whether each coordinate is in the slab.
+    beta : array of shape (M,) or None
+        Inclusion probability, if it is learnt.
+    slab_variances : array of shape (M,) or None
+        V, if it is learnt.
+    noise_variances : array of shape (M,) or None
+        σ², if it is learnt.
+    """
+
+    theta: FloatArray
+    included: NDArray[np.bool_]
+    beta: FloatArray | None
+    slab_variances: FloatArray | None
+    noise_variances: FloatArray | None
 
     def learnt(self) -> dict[str, FloatArray]:
-        """Return what is learnt, by the names of the arguments that it stands for."""
+        """Return the hyperparameters that are learnt, by the names of the arguments that set them."""
         named = {
             "inclusion": self.beta,
             "slab_variance": self.slab_variances,
@@ -70,7 +96,17 @@ class Ensemble:
 
 
 class Moves:
-    """The moves for one prior and one family of rewards."""
+    """Moves for one prior and one family of rewards.
+
+    Parameters
+    ----------
+    prior : SpikeSlab
+        Prior of θ.
+    dimension : int
+        Number of features d.
+    rewards : Gaussian
+        How a reward arises from θ.
+    """
 
     def __init__(self, prior: SpikeSlab, dimension: int, rewards: Rewards) -> None:
         self.prior = prior
@@ -105,7 +141,20 @@ class Moves:
         )
 
     def from_prior(self, rng: Generator, size: int) -> Ensemble:
-        """Return draws from the prior."""
+        """Return draws from the prior.
+
+        Parameters
+        ----------
+        rng : Generator
+            Source of randomness.
+        size : int
+            Number of members M.
+
+        Returns
+        -------
+        Ensemble
+            Independent members.
+        """
         drawn = self.prior.sample(rng, size, self.dimension)
         noise = self.noise.sample(rng, size) if isinstance(self.noise, InverseGammaNoise) else None
         members = Ensemble(**vars(drawn), noise_variances=noise)
@@ -117,7 +166,19 @@ class Moves:
         return members
 
     def coordinates(self, members: Ensemble, sums: Sums, rng: Generator, passed: FloatArray | None = None) -> None:
-        """Sweep over the coordinates of θ, in place; before that as often as ``passed``, (M, ·, d), has room for."""
+        """Sweep over the coordinates of θ, in place.
+
+        Parameters
+        ----------
+        members : Ensemble
+            Members, which are changed in place.
+        sums : Sums
+            The data.
+        rng : Generator
+            Source of randomness.
+        passed : array of shape (M, n, d), optional
+            Filled with θ after each of n further sweeps, which are made first.
+        """
         size = len(members.theta)
         coordinate_sweeps(
             np.empty((size, 0, self.dimension)) if passed is None else passed,
@@ -140,15 +201,24 @@ class Moves:
     def models(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Sweep over models with θ (and a Beta inclusion) integrated out, then draw θ.
 
-        Members of one model share the work, unless each has variances of its own.
+        Members with the same model share the work, unless each has variances of its own.
+
+        Parameters
+        ----------
+        members : Ensemble
+            Members, which are changed in place.
+        sums : Sums
+            The data.
+        rng : Generator
+            Source of randomness.
         """
         size = len(members.theta)
         first, counts, order = np.arange(size), np.ones(size, dtype=np.intp), np.arange(size)
         if members.noise_variances is None and members.slab_variances is None:
             address = rng.integers(0, 2**64, size=self.dimension, dtype=np.uint64)
             hashes = members.included @ address  # equal for equal models, and for others with probability 2^-64
-            # Of members with one model, the kernel returns those that stayed before those that left: in random order
-            # none of them is more likely to be the one or the other, so that chains stay alike.
+            # Among members with the same model, the kernel returns those that stayed before those that left. In random
+            # order every member is equally likely to be among either, so that chains stay exchangeable.
             order = rng.permutation(size)
             order = order[np.argsort(hashes[order], kind="stable")]
             starts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order[0]]))
@@ -172,11 +242,26 @@ class Moves:
             random_state(rng),
         )
         members.theta = np.empty_like(theta)
-        members.theta[order] = theta  # each to the place of a member that had its model
+        members.theta[order] = theta  # each takes the place of a member that had its model
         members.included = members.theta != 0
 
     def block(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
-        """Sweep over γ with θ integrated out, then draw θ in one block, in place, for a Gaussian or Laplace spike."""
+        """Sweep over γ with θ integrated out, then draw θ in one block, for a Gaussian or Laplace spike.
+
+        Parameters
+        ----------
+        members : Ensemble
+            Members, which are changed in place.
+        sums : Sums
+            The data.
+        rng : Generator
+            Source of randomness.
+
+        Raises
+        ------
+        ArithmeticError
+            If features are so large and so nearly copies of each other that rounding hides the prior.
+        """
         shape = members.theta.shape
         variances = np.full(shape, self._width)
         if self._kind == LAPLACE:  # W given θ in the spike (Park and Casella 2008); given γ = 1, from its prior
@@ -204,7 +289,17 @@ class Moves:
             raise ArithmeticError(TIED) from None
 
     def hyperparameters(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
-        """Draw β given γ, V given γ and θ, and σ² given θ, where they are learnt."""
+        """Draw β given γ, V given γ and θ, and σ² given θ, where they are learnt.
+
+        Parameters
+        ----------
+        members : Ensemble
+            Members, which are changed in place.
+        sums : Sums
+            The data.
+        rng : Generator
+            Source of randomness.
+        """
         beta, slab, noise = self.prior.inclusion, self.prior.slab_variance, self.noise
         if isinstance(beta, BetaInclusion):
             count = members.included.sum(axis=1)
@@ -218,7 +313,7 @@ class Moves:
             members.slab_variances = slab.given(rng, among, scaled)
         if isinstance(noise, InverseGammaNoise):
             count, total = np.full(len(members.theta), sums.count), np.maximum(misfit, 0.0)
-            if self._of_noise and members.slab_variances is not None:  # the slab has seen this variance too
+            if self._of_noise and members.slab_variances is not None:  # the slab depends on this variance too
                 count, total = count + among, total + squares / members.slab_variances
             members.noise_variances = noise.given(rng, count, total)
 

@@ -3,14 +3,15 @@
 Chopin (2002) for the scheme, Del Moral, Doucet and Jasra (2006) for tempering. Particles start as prior draws, and an
 observation multiplies each weight by its likelihood. When the effective number of particles would fall below a share of
 them, only the part of the observation that brings it there is taken in (found by bisection), the particles are
-resampled and moved by Gibbs sweeps that leave the posterior so far unchanged, and the rest of the observation follows.
-Nothing is approximated but by the number of particles. The product of mean weights estimates the evidence; it is
-consistent, and biased by a few per cent at worst because the parts are chosen by the particles themselves.
+resampled and moved by Gibbs sweeps that leave the posterior so far unchanged, and then the rest of the observation is
+taken in. The scheme is asymptotically exact in the number of particles. The product of mean weights estimates the
+evidence; it is consistent, and biased by a few per cent at worst because the parts are chosen by the particles
+themselves.
 
-How a move is made is decided by what it achieves. First comes a sweep over the coordinates of θ, which is cheap. While
-particles still remember where they were (the correlation of inclusions, coefficients and predictions before and after),
-more follow; where another would not do, sweeps over models, with θ integrated out, which do not stick where the data
-tie coordinates together.
+Which sweeps a move consists of depends on what they achieve. First comes a sweep over the coordinates of θ, which is
+cheap. More follow while particles are correlated with where they were (in inclusions, coefficients or predictions).
+Where one more such sweep would not be enough, sweeps over models follow, with θ integrated out, which do not get stuck
+where features are correlated.
 """
 
 from collections.abc import Mapping
@@ -30,24 +31,41 @@ from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
 from sparsebandits.randomness import Seed
 
 LEAST_SHARE = 0.35
-"""Share of the particles that the effective number must not fall below. With 0.5 and a correlation of 0.7 errors are 3
-to 19% smaller, for 1.3 to 1.6 times as many sweeps (``python -m benchmarks.moves``, docs/measurements.md)."""
+"""Share of the particles that the effective number must not fall below. With 0.5 and a correlation of 0.7, errors are 3
+to 19% smaller at 1.3 to 1.6 times as many sweeps (``python -m benchmarks.moves``, docs/measurements.md)."""
 
 FORGOTTEN = 0.6
-"""Correlation of what particles were before a move and are after it, at which the move may stop."""
+"""Correlation of particles before and after a move below which the move may stop."""
 
 MOST_SWEEPS = 10
-"""Sweeps of one move at the most."""
+"""Largest number of sweeps in one move."""
 
 FEW_DRAWS = 500
-"""Effective draws below which probabilities are good to no more than a few per cent, and :meth:`health` says so."""
+"""Effective draws below which probabilities are accurate to a few per cent at best, and :meth:`health` says so."""
 
 WATCHED = 500
-"""Particles on which that correlation is measured."""
+"""Number of particles on which the correlation is measured."""
 
 
 def systematic(weights: FloatArray, rng: Generator) -> IntArray:
-    """Return indices that repeat each particle by its weight, from one uniform number (Kitagawa 1996)."""
+    """Return the indices of systematic resampling, from one uniform number.
+
+    Parameters
+    ----------
+    weights : array of shape (M,)
+        Weights of the particles, which sum to one.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    int array of shape (M,)
+        Indices in which each particle occurs about M times its weight.
+
+    References
+    ----------
+    Kitagawa (1996), *Monte Carlo filter and smoother for non-Gaussian nonlinear state space models*.
+    """
     count = len(weights)
     positions = (rng.random() + np.arange(count)) / count
     return np.minimum(np.searchsorted(np.cumsum(weights), positions), count - 1)
@@ -71,6 +89,15 @@ class Particles(Engine):
     rewards : Gaussian, optional
         How a reward arises from θ; by default Gaussian noise of variance 1.
 
+    Attributes
+    ----------
+    log_evidence : float
+        Estimate of log p(y).
+    sweeps : int
+        Number of sweeps of the last move.
+    memory : float
+        Correlation of particles before and after that move.
+
     Examples
     --------
     >>> posterior = Particles(SpikeSlab(inclusion=0.5, slab_variance=1.0), dimension=2, noise_variance=1.0, seed=0)
@@ -92,15 +119,15 @@ class Particles(Engine):
             raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
         super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
         self.log_evidence = 0.0
-        self.sweeps = 0  # of the last move,
-        self.memory = 0.0  # and the correlation of what particles were before it and after
+        self.sweeps = 0  # of the last move
+        self.memory = 0.0  # correlation of particles before and after that move
         self._moves = Moves(prior, dimension, self.rewards)
         self._particles = self._moves.from_prior(self._rng, n_draws)
         self._cloud = Cloud(self._particles.theta)
 
     @property
     def noise_variance(self) -> float:
-        """The noise variance, or its posterior mean if it is learnt."""
+        """Noise variance of a reward of weight one, or its posterior mean if it is learnt."""
         return float(
             self._cloud.weights.normalised @ np.broadcast_to(self._noise_variances_of(self._particles), self.n_draws)
         )
@@ -108,7 +135,16 @@ class Particles(Engine):
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked, one observation after the other.
 
-        An observation is taken in whole if the particles bear it, else in parts with a move after each.
+        An observation is taken in whole if enough effective particles remain, else in parts with a move after each.
+
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Rewards.
+        weights : array of shape (n,), optional
+            Weight of each observation; by default 1.
         """
         least, summed, variances = LEAST_SHARE * self.n_draws, 0, self._noise_variances_of(self._particles)
         for i, (row, reward) in enumerate(zip(x, y.tolist(), strict=True)):
@@ -117,13 +153,14 @@ class Particles(Engine):
                 part, gained = self._cloud.temper(row, reward, variances / weight, 1.0 - taken, least)
                 self.log_evidence += gained
                 taken += part
-                if taken < 1.0 or self._cloud.weights.effective_size < least:  # after a least part, even at the end
+                # The last part can leave too few effective particles as well, if it was LEAST_PART.
+                if taken < 1.0 or self._cloud.weights.effective_size < least:
                     summed = self._sum(x, y, weights, summed, i)
                     variances = self._resample_and_move(row, reward, weight, min(taken, 1.0))
         self._sum(x, y, weights, summed, len(y))
 
     def _sum(self, x: FloatArray, y: FloatArray, weights: FloatArray | None, start: int, end: int) -> int:
-        """Add rows of a batch to the sums, one by one; return where to go on."""
+        """Add rows of a batch to the sums, one by one; return the row to continue from."""
         for i in range(start, end):
             one = slice(i, i + 1)
             self.evidence.absorb(x[one], y[one], None if weights is None else weights[one])
@@ -142,7 +179,7 @@ class Particles(Engine):
         return self._particles.learnt()
 
     def health(self) -> Health:
-        """Say how far the sampling can be trusted; whether the model is right is another question."""
+        """Report how far the sampling can be trusted; whether the model is right is another question."""
         distinct = len(np.unique(self._particles.theta, axis=0))
         size = self._cloud.weights.effective_size
         worth = f"{self.n_draws} particles, {distinct} distinct, worth {size:.0f} independent draws"
@@ -151,7 +188,7 @@ class Particles(Engine):
             done = "forgot" if self.memory < FORGOTTEN else "did NOT forget"
             moved = (
                 f"in the last move, of {self.sweeps} sweep(s), they {done} where they were "
-                f"(correlation {self.memory:.2f}, wanted below {FORGOTTEN:g})"
+                f"(correlation {self.memory:.2f}, should be below {FORGOTTEN:g})"
             )
         good = size >= FEW_DRAWS and (self.sweeps == 0 or self.memory < FORGOTTEN)
         return Health(good, f"{'good' if good else 'DOUBTFUL, take more particles (n_draws)'}: {worth}; {moved}")
@@ -161,7 +198,7 @@ class Particles(Engine):
         draws = self.draws()
         return draws.theta[rng.choice(len(draws), size=size, p=draws.weights)]
 
-    # From here on: how it is computed
+    # Implementation
 
     def _noise_variances_of(self, particles: Ensemble) -> Any:
         return self.rewards.variance if particles.noise_variances is None else particles.noise_variances
@@ -169,7 +206,7 @@ class Particles(Engine):
     def _resample_and_move(self, x: FloatArray, y: float, weight: float, part: float) -> Any:
         """Resample, and move under the posterior given all evidence and ``part`` of the observation (x, y).
 
-        Return the noise variances, one for all particles or one of each.
+        Return the noise variances, one for all particles or one per particle.
         """
         particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng))
         counted = part * weight
@@ -217,9 +254,9 @@ class Particles(Engine):
 
 
 class _Memory:
-    """What some particles were at a moment: their inclusions, coefficients and predictions for one action.
+    """Inclusions, coefficients and predictions for one action of some particles, as they were at one moment.
 
-    Coefficients are in units of their slabs, so that the units of features do not matter.
+    Coefficients are in units of their slabs' standard deviations, so that the units of features do not matter.
     """
 
     def __init__(self, particles: Ensemble, x: FloatArray, slab_deviation: FloatArray) -> None:
@@ -228,7 +265,7 @@ class _Memory:
         self.values: tuple[Any, ...] = (particles.included[rows], theta / slab_deviation, theta @ x)
 
     def correlation(self, later: "_Memory") -> float:
-        """Return the largest correlation between then and later, each pooled over coordinates by their variance."""
+        """Return the largest of the three correlations with a later moment, pooled over coordinates by variance."""
         return max(_correlation(*pair) for pair in zip(self.values, later.values, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""What a posterior says of each feature or hyperparameter, as data that prints as a table."""
+"""Posterior summaries of features or hyperparameters, as data that prints as a table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class Summary:
     Parameters
     ----------
     of : str
-        What a row is about, such as ``"feature"``.
+        What the rows are about, such as ``"feature"``.
     names : tuple of str
-        One per row.
+        Name of each row.
     columns : mapping of str to array
         One number per row, by the name of the column.
     """
@@ -51,7 +51,20 @@ class Summary:
 
 
 def moments(values: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
-    """Return mean, standard deviation and the ends of the 95% interval of each column of weighted rows."""
+    """Return mean, standard deviation and the ends of the 95% interval of each column of weighted rows.
+
+    Parameters
+    ----------
+    values : array of shape (M, k)
+        Draws, one per row.
+    weights : array of shape (M,)
+        Their weights, which sum to one.
+
+    Returns
+    -------
+    dict of str to array of shape (k,)
+        Columns ``"mean"``, ``"sd"``, ``"2.5%"`` and ``"97.5%"``.
+    """
     mean = weights @ values
     deviation = np.sqrt(np.maximum(weights @ (values - mean) ** 2, 0.0))
     low, high = np.quantile(values, [0.025, 0.975], axis=0, weights=weights, method="inverted_cdf")
