@@ -113,8 +113,8 @@ def test_mixing_beats_every_single_action() -> None:
 @pytest.mark.parametrize(
     ("regret", "gain", "exponent", "message"),
     [
-        ([], [], 2.0, "gain: expected one number an action"),
-        ([1.0], [1.0, 2.0], 2.0, "gain: expected one number an action"),
+        ([], [], 2.0, "gain: expected one number per action"),
+        ([1.0], [1.0, 2.0], 2.0, "gain: expected one number per action"),
         ([-1.0], [1.0], 2.0, "regret: expected numbers of at least zero"),
         ([1.0], [-1.0], 2.0, "gain: expected numbers of at least zero"),
         ([np.nan], [1.0], 2.0, "regret: expected finite"),

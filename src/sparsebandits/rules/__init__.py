@@ -1,4 +1,4 @@
-"""Decision rules: stateless, one per file, each chooses an action from what is believed."""
+"""Decision rules: stateless, one per file; each chooses an action from the posterior's beliefs."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What a posterior says about the actions on offer: all that a rule may know when it chooses.
+"""What a posterior says about the available actions: all that a rule may know when it chooses.
 
 Every quantity is computed when a rule first asks for it, and once per decision. Rules stay stateless: what is worth
 remembering from one decision to the next (the best action under each draw) is in the ``memory`` that the policy keeps.
@@ -16,18 +16,18 @@ from sparsebandits.rules.mutual_information import mutual_information
 
 
 class Beliefs:
-    """A posterior and a set of actions, with what follows from the two.
+    """A posterior and a set of actions, with the quantities that rules compute from the two.
 
     Parameters
     ----------
-    posterior : Posterior
-        What learns. Rules of whole algorithms (``policies/rivals``) find their own kind of learner here.
+    posterior : Engine or other learner
+        The posterior. Rules of whole algorithms (``policies/rivals``) find their own kind of learner here.
     features : array of shape (K, d)
-        The actions on offer, one per row; read-only.
+        The available actions, one per row; read-only.
     noise_variances : array of shape (K,), optional
         Noise variance of each action's reward, where they differ and are known.
     decisions : int, default=0
-        Decisions that the policy has made before this one.
+        Number of decisions that the policy has made before this one.
     memory : OptimaMemory, optional
         Remembers the best actions under the last draws.
 
@@ -101,7 +101,18 @@ class Beliefs:
         return self.optima_of(self.draws)
 
     def optima_of(self, draws: Draws) -> Optima:
-        """Return the best action under each of other draws."""
+        """Return the best action under each of some draws.
+
+        Parameters
+        ----------
+        draws : Draws
+            Draws of θ, not necessarily the posterior's.
+
+        Returns
+        -------
+        Optima
+            The best actions.
+        """
         return self._memory.of(draws.theta, self.features)
 
     @cached_property

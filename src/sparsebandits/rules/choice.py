@@ -1,4 +1,4 @@
-"""What a rule answers: an action, its probability, and the reasons behind it."""
+"""What a rule returns: an action, its probability, and the reasons for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,28 +11,51 @@ CANDIDATES = 8
 """Number of leading candidates whose reasons a decision keeps."""
 
 NO_ROW = -1
-"""``action`` of a decision whose action is not a row of a set; its ``features`` are the action itself."""
+"""Value of ``action`` where actions are not enumerated; ``features`` is then the action itself."""
 
 DRIVERS = 5
-"""Number of features kept that contribute most to the chosen action's expected reward."""
+"""Number of features that a decision keeps, of those that contribute most to its expected reward."""
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Two actions between which a coin was flipped."""
+    """Two actions of which one was drawn at random.
+
+    Attributes
+    ----------
+    first, second : int
+        Rows of the two actions.
+    probability : float
+        Probability of the second.
+    """
 
     first: int
     second: int
-    probability: float  # of the second
+    probability: float
 
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """What the rule knew of the leading candidates: ``columns[name][i]`` is about action ``candidates[i]``.
+    """What the rule knew about the leading candidates.
 
-    Where actions are not enumerated, it is about coordinate ``candidates[i]`` (``about`` says which). Otherwise the
-    chosen action comes first; ``score`` is what the others are ranked by when shown. ``drivers`` are the features
-    that contribute most to its expected reward ⟨a, E θ⟩, and ``contributions`` how much.
+    Attributes
+    ----------
+    candidates : int array of shape (C,)
+        Rows of the leading actions, the chosen one first; coordinates where actions are not enumerated.
+    score : array of shape (C,)
+        What the candidates are ranked by when they are shown.
+    columns : mapping of str to array of shape (C,)
+        What the rule knew about each candidate, by the heading that it is shown under.
+    notes : mapping of str to float
+        Further numbers about the decision.
+    drivers : int array of shape (D,)
+        Features that contribute most to the expected reward ⟨a, E θ⟩ of the chosen action.
+    contributions : array of shape (D,)
+        How much each of them contributes.
+    mixture : Mixture or None
+        The two actions of which one was drawn, if the rule draws.
+    about : {"action", "coordinate"}
+        What the candidates are.
     """
 
     candidates: IntArray
@@ -42,7 +65,7 @@ class Reasons:
     drivers: IntArray
     contributions: FloatArray
     mixture: Mixture | None = None
-    about: str = "action"  # or "coordinate"
+    about: str = "action"
 
     @classmethod
     def top(
@@ -63,13 +86,18 @@ class Reasons:
         score : array of shape (K,)
             What candidates are ranked by.
         columns : mapping of str to array of shape (K,)
-            What the rule knew of each action, by the heading that it is shown under.
+            What the rule knew about each action, by the heading that it is shown under.
         contributions : array of shape (d,)
             Contribution of each feature to the expected reward of the chosen action.
         notes : mapping of str to float, optional
             Further numbers about the decision.
         mixture : Mixture, optional
-            The two actions between which a coin was flipped.
+            The two actions of which one was drawn.
+
+        Returns
+        -------
+        Reasons
+            What was kept.
         """
         rivals = () if mixture is None else (mixture.first, mixture.second)
         kept = np.array(list(dict.fromkeys((action, *rivals, *_largest(score, CANDIDATES)))), dtype=np.intp)
@@ -85,7 +113,24 @@ class Reasons:
         contributions: FloatArray,
         notes: Mapping[str, float],
     ) -> "Reasons":
-        """Keep the coordinates with the largest ``score``, where actions are not enumerated."""
+        """Keep the coordinates with the largest ``score``, where actions are not enumerated.
+
+        Parameters
+        ----------
+        score : array of shape (d,)
+            What coordinates are ranked by.
+        columns : mapping of str to array of shape (d,)
+            What the rule knew about each coordinate, by the heading that it is shown under.
+        contributions : array of shape (d,)
+            Contribution of each feature to the expected reward of the chosen action.
+        notes : mapping of str to float
+            Further numbers about the decision.
+
+        Returns
+        -------
+        Reasons
+            What was kept.
+        """
         kept = np.array(_largest(score, CANDIDATES), dtype=np.intp)
         kept = kept[np.argsort(-score[kept], kind="stable")]
         drivers = _drivers(contributions)
@@ -105,7 +150,7 @@ def _largest(values: FloatArray, count: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a rule answers.
+    """What a rule returns.
 
     Parameters
     ----------
@@ -120,7 +165,7 @@ class Choice:
     features : array of shape (d,), optional
         The action itself, where it is not a row.
     observation : array, optional
-        The row that the learner gets with the reward, if it is not the action's features.
+        Row that the learner gets with the reward, if it is not the action's features.
     """
 
     action: int

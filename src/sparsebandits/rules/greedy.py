@@ -11,7 +11,7 @@ from sparsebandits.rules.rule import Rule
 
 @dataclass(frozen=True)
 class Greedy(Rule):
-    """The action with the largest posterior mean; the lower row wins a tie.
+    """Play the action with the largest posterior mean; ties go to the lower row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Information-directed sampling: play what costs little regret for the information that it brings.
+"""Information-directed sampling: play the action that costs little regret for the information it brings.
 
 Russo and Van Roy (2018), Algorithm 6 for linear bandits; Hao, Lattimore and Deng (2021), Algorithm 2. From draws of
 θ come the expected regret Δ and the information gain of each action (Algorithm 3); then the ratio Δ^λ / gain is
@@ -21,12 +21,25 @@ GAINS = ("variance", "mutual-information")
 
 
 def check_selection(selection: object) -> str:
-    """Require a way to select, in British or American spelling."""
+    """Require a known ``selection``, in British or American spelling; return the British one."""
     return check_choice("selection", AMERICAN.get(str(selection), selection), tuple(SELECTIONS))
 
 
 def flipped(minimiser: Minimiser, rng: Generator) -> tuple[int, float]:
-    """Return one of a minimiser's actions and its probability; no coin is flipped where there is one action only."""
+    """Draw one of a minimiser's actions; no random number is used if it has only one action.
+
+    Parameters
+    ----------
+    minimiser : Minimiser
+        Distribution on at most two actions.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    action, probability : int, float
+        The action and its probability.
+    """
     if minimiser.first != minimiser.second and rng.random() < minimiser.probability:
         return minimiser.second, minimiser.probability
     return minimiser.first, 1.0 - minimiser.probability
@@ -43,7 +56,7 @@ class InformationDirected(Rule):
     selection : {"deterministic", "randomised"}, default="deterministic"
         Minimise over actions, as Hao et al. do, or over distributions, as Russo and Van Roy do.
     gain : {"variance", "mutual-information"}, default="variance"
-        Variance of the conditional mean reward, or the mutual information with the best action.
+        Information gain: the variance of the conditional mean reward, or the mutual information with the best action.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What draws of θ say about a set of actions: regret, information, and which action is best.
+"""Regret, information gain and the best action, computed from draws of θ for a set of actions.
 
 Algorithm 3 of Hao, Lattimore and Deng (2021) for weighted draws, with the variance-based gain of Russo and Van Roy
-(2018, §6.3); ``mutual_information.py`` has the gain that it stands in for.
+(2018, §6.3); ``mutual_information.py`` has the mutual information that this gain replaces.
 
 Symbols: θ^m the draws with weights w_m, x* the best action under θ, a an action (a row of ``actions``).
 
@@ -26,30 +26,39 @@ if TYPE_CHECKING:
     from sparsebandits.posteriors.kernels.sparse_draws import Grouped, Panels
 
 BLOCK = 256
-"""Draws whose predictions are held at a time: small enough for the cache at a few hundred actions."""
+"""Number of draws whose predictions are computed at a time: they fit into the cache at a few hundred actions."""
 
 MOSTLY_ZERO = 0.25
-"""Share of coefficients other than zero, below which going through them one by one beats a matrix product."""
+"""Share of nonzero coefficients below which going through them one by one is faster than a matrix product."""
 
 
 class Prepared:
-    """A set of actions ``(K, d)``, with what is worth computing once for it."""
+    """A set of actions, with what is worth computing only once for it.
+
+    Parameters
+    ----------
+    actions : array of shape (K, d)
+        One row per action.
+    """
 
     def __init__(self, actions: FloatArray) -> None:
         self.features = actions
 
     @cached_property
     def first_equal(self) -> IntArray:
-        """Of each row, the first that equals it: rounding may tell the predictions of equal rows apart."""
+        """Index of the first row that equals each row, shape ``(K,)``.
+
+        Rounding may give equal rows different predictions; ties between them are resolved by this index.
+        """
         seen: dict[bytes, int] = {}
         rows = (row.tobytes() for row in self.features + 0.0)
         return np.array([seen.setdefault(row, k) for k, row in enumerate(rows)], dtype=np.intp)
 
     @cached_property
     def panels(self) -> "Panels":
-        """The actions as ``sparse_draws`` wants them."""
+        """The actions in the layout that the kernels of ``sparse_draws`` need."""
         from sparsebandits.posteriors.kernels.sparse_draws import (
-            Panels,  # brings compiled code, which dense draws do without
+            Panels,  # loads compiled code, which dense draws do not need
         )
 
         return Panels(self.features)
@@ -57,19 +66,38 @@ class Prepared:
 
 @dataclass(frozen=True, eq=False)
 class Optima:
-    """The best action under each draw, and the draws in groups by it. Depends on ``theta`` and actions alone.
+    """The best action under each draw, and the draws grouped by it. Depends on ``theta`` and the actions alone.
 
-    Group g is ``order[starts[g]:starts[g + 1]]`` and its best action ``support[g]``.
+    Group g consists of the draws ``order[starts[g]:starts[g + 1]]``; its best action is ``support[g]``.
+
+    Attributes
+    ----------
+    actions : Prepared
+        The actions.
+    theta : array of shape (M, d)
+        The draws.
+    best : int array of shape (M,)
+        Best action under each draw.
+    value : array of shape (M,)
+        Its mean reward, max_b ⟨b, θ^m⟩.
+    order : int array of shape (M,)
+        Draws, sorted by best action.
+    starts : int array of shape (G + 1,)
+        Where each group starts in ``order``.
+    support : int array of shape (G,)
+        Actions that are best under some draw, ascending.
+    grouped : Grouped or None
+        The nonzero coefficients by group, if they are few.
     """
 
     actions: Prepared
-    theta: FloatArray  # (M, d)
-    best: IntArray  # (M,) the action
-    value: FloatArray  # (M,) max_b ⟨b, θ^m⟩
-    order: IntArray  # (M,)
-    starts: IntArray  # (G + 1,)
-    support: IntArray  # (G,) actions that are best under some draw, ascending
-    grouped: "Grouped | None"  # the coefficients that are not zero, if they are few
+    theta: FloatArray
+    best: IntArray
+    value: FloatArray
+    order: IntArray
+    starts: IntArray
+    support: IntArray
+    grouped: "Grouped | None"
 
     def draws_of(self, action: int) -> IntArray:
         """Return the rows of the draws under which ``action`` is best."""
@@ -79,7 +107,18 @@ class Optima:
         return self.order[self.starts[g] : self.starts[g + 1]]
 
     def means(self, weights: FloatArray) -> "DenseMeans | SparseMeans":
-        """Return P(x* = g) and E[θ | x* = g] of each group."""
+        """Return P(x* = g) and E[θ | x* = g] of each group.
+
+        Parameters
+        ----------
+        weights : array of shape (M,)
+            Weights of the draws, which sum to one.
+
+        Returns
+        -------
+        DenseMeans or SparseMeans
+            Probabilities and conditional means.
+        """
         sorted_weights = weights[self.order]
         probability = np.add.reduceat(sorted_weights, self.starts[:-1])
         if self.grouped is not None:
@@ -89,10 +128,10 @@ class Optima:
 
 
 class DenseMeans:
-    """E[θ | x* = g] as a matrix."""
+    """Conditional means E[θ | x* = g] as a matrix."""
 
     def __init__(self, optima: Optima, probability: FloatArray, sums: FloatArray) -> None:
-        alive = probability > 0  # weights underflow
+        alive = probability > 0  # weights may underflow
         self.support, self.probability, sums = optima.support[alive], probability[alive], sums[alive]
         self.mean = sums.sum(axis=0)
         self._means, self._features = sums / self.probability[:, np.newaxis], optima.actions.features
@@ -107,7 +146,7 @@ class DenseMeans:
 
 
 class SparseMeans:
-    """The same, as the coefficients that are not zero."""
+    """Conditional means E[θ | x* = g] as their nonzero coefficients."""
 
     def __init__(self, optima: Optima, probability: FloatArray, grouped: "Grouped", sums: FloatArray) -> None:
         alive = probability > 0
@@ -134,7 +173,20 @@ def _weighted_squares(deviations: FloatArray, weights: FloatArray, actions: Floa
 
 
 def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
-    """Find x* under each draw: ``theta`` is ``(M, d)``, ``actions`` is ``(K, d)``."""
+    """Find the best action x* under each draw.
+
+    Parameters
+    ----------
+    theta : array of shape (M, d)
+        Draws of θ, one per row.
+    actions : array of shape (K, d) or Prepared
+        One row per action.
+
+    Returns
+    -------
+    Optima
+        The best actions, and the draws grouped by them.
+    """
     known = actions if isinstance(actions, Prepared) else Prepared(actions)
     rows: Any = None
     if np.count_nonzero(theta[:BLOCK]) < MOSTLY_ZERO * theta[:BLOCK].size:
@@ -163,13 +215,26 @@ def _best_by_product(theta: FloatArray, actions: FloatArray) -> tuple[IntArray, 
 
 
 class OptimaMemory:
-    """Remembers :func:`best_actions` of the last draws and actions, by identity: both are read-only arrays."""
+    """Remembers :func:`best_actions` of the last draws and actions, by identity, since both arrays are read-only."""
 
     def __init__(self) -> None:
         self._last: Optima | None = None
 
     def of(self, theta: FloatArray, actions: FloatArray) -> Optima:
-        """Return the optima; what depends on ``theta`` or on ``actions`` alone is computed anew if that has changed."""
+        """Return the best actions; compute again only what depends on an array that has changed.
+
+        Parameters
+        ----------
+        theta : array of shape (M, d)
+            Draws of θ; read-only.
+        actions : array of shape (K, d)
+            One row per action; read-only.
+
+        Returns
+        -------
+        Optima
+            The best actions.
+        """
         known = Prepared(actions) if self._last is None else self._last.actions
         if known.features is not actions:
             known = Prepared(actions)
@@ -180,13 +245,29 @@ class OptimaMemory:
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """Regret and information of each action, given the draws."""
+    """Regret and information gain of each action, given the draws.
 
-    expected_regret: FloatArray  # Δ, (K,)
-    gain: FloatArray  # v or I(x*; Y_a), (K,)
-    support: IntArray  # actions with positive probability of being best, (G,)
-    support_probability: FloatArray  # P(x* = support[g]), (G,)
-    mean: FloatArray  # E θ, (d,)
+    Attributes
+    ----------
+    expected_regret : array of shape (K,)
+        Δ of each action.
+    gain : array of shape (K,)
+        v of each action.
+    support : int array of shape (G,)
+        Actions with a positive probability of being best.
+    support_probability : array of shape (G,)
+        P(x* = a) of the actions in ``support``.
+    mean : array of shape (d,)
+        E θ.
+    means : DenseMeans or SparseMeans
+        E[θ | x* = a] of the actions in ``support``.
+    """
+
+    expected_regret: FloatArray
+    gain: FloatArray
+    support: IntArray
+    support_probability: FloatArray
+    mean: FloatArray
     means: DenseMeans | SparseMeans
 
     @cached_property
@@ -210,9 +291,22 @@ class Information:
 def information(draws: Draws, actions: FloatArray, optima: Optima | None = None) -> Information:
     """Return Δ, v, P(x* = ·) and E[θ | x* = ·] of Algorithm 3 for weighted draws.
 
-    ``optima`` is ``best_actions(draws.theta, actions)``, if it is already known; then the cost is one pass over
-    the draws.
+    Parameters
+    ----------
+    draws : Draws
+        Weighted draws of θ.
+    actions : array of shape (K, d)
+        One row per action.
+    optima : Optima, optional
+        ``best_actions(draws.theta, actions)``, if it is already known; then the cost is one pass over the draws.
 
+    Returns
+    -------
+    Information
+        Regret, gain and probabilities of the actions.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> draws = Draws([[1.0, 0.0], [0.0, 1.0]], [0.5, 0.5])
     >>> known = information(draws, np.eye(2))
@@ -223,7 +317,7 @@ def information(draws: Draws, actions: FloatArray, optima: Optima | None = None)
         optima = best_actions(draws.theta, actions)
     means = optima.means(draws.weights)
     # Δ(a) is a mean of non-negative numbers computed as a difference: rounding may leave it just below zero,
-    # and an action that is best under every draw has none.
+    # and an action that is best under every draw has no regret.
     predictions = actions @ means.mean
     regret = np.maximum(float(draws.weights @ optima.value) - predictions, 0.0)
     if len(means.support) == 1:

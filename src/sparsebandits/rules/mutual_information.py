@@ -1,7 +1,7 @@
 """I(x*; Y_a): the mutual information between the best action and the next reward of an action, in nats.
 
 Russo and Van Roy (2018), §6. Exact for weighted draws and Gaussian noise, up to quadrature; ``information.py`` has the
-cheaper gain that stands in for it.
+cheaper gain that is used by default.
 """
 
 from functools import cache
@@ -18,7 +18,8 @@ REACH = 9
 """Standard deviations beyond which a normal density is left out of an integral (1e-18 of it lies there)."""
 
 TERMS = 8
-"""Of the expansion of a normal density around the nearest node: at four nodes a deviation, 1e-10 is left out."""
+"""Terms of the expansion of a normal density around the nearest node: with four nodes per standard deviation, the
+remainder is 1e-10."""
 
 
 def mutual_information(
@@ -28,19 +29,37 @@ def mutual_information(
     optima: Optima | None = None,
     nodes_per_deviation: int = 4,
 ) -> FloatArray:
-    """Return I(x*; Y_a) of each action in nats, shape ``(K,)``, for Gaussian noise of one variance or one an action.
+    """Return the mutual information I(x*; Y_a) of each action, for Gaussian noise.
 
-    Given the draws, Y_a is a mixture of normals with means ⟨a, θ^m⟩, and so it is given x* = g, so
+    Given the draws, Y_a is a mixture of normals with means ⟨a, θ^m⟩, and it is one given x* = g too, so
 
         I(x*; Y_a) = Σ_g P(x* = g) ∫ f_g(y) log(f_g(y) / f(y)) dy.
 
-    The integrals are trapezoidal sums on one grid with ``nodes_per_deviation`` nodes to a standard deviation of the
-    noise; for mixtures of normals these converge geometrically. Each draw contributes to the nodes within
-    ``REACH`` deviations of its mean, so the cost does not depend on how far apart the means are. Draws of one x* that
-    are nearest to the same node c are summed up first, by an expansion in Hermite polynomials (as in the fast Gauss
+    The integrals are trapezoidal sums on one grid with ``nodes_per_deviation`` nodes per standard deviation of the
+    noise; for mixtures of normals these converge geometrically. Each draw contributes to the nodes within ``REACH``
+    deviations of its mean, so the cost does not depend on how far apart the means are. Draws with the same x* that
+    are nearest to the same node c are summed first, by an expansion in Hermite polynomials (as in the fast Gauss
     transform of Greengard and Strain 1991): with φ the normal density and δ a mean's distance from c,
 
         φ(y − c − δ) = Σ_k δ^k / k! He_k(y − c) φ(y − c).
+
+    Parameters
+    ----------
+    draws : Draws
+        Weighted draws of θ.
+    actions : array of shape (K, d)
+        One row per action.
+    noise_variance : float or array of shape (K,)
+        Noise variance of a reward, one for all actions or one per action.
+    optima : Optima, optional
+        ``best_actions(draws.theta, actions)``, if it is already known.
+    nodes_per_deviation : int, default=4
+        Nodes of the grid per standard deviation of the noise.
+
+    Returns
+    -------
+    array of shape (K,)
+        Mutual information of each action, in nats.
     """
     if optima is None:
         optima = best_actions(draws.theta, actions)
@@ -70,7 +89,7 @@ def _action_information(
     means: FloatArray, weights: FloatArray, group: IntArray, deviation: float, nodes_per_deviation: int
 ) -> float:
     """Return Σ_g P(g) KL(f_g ‖ f) where draw m is in group[m] and has mean reward means[m]."""
-    # The means carry rounding errors themselves: noise far below those cannot be told from none.
+    # The means have rounding errors themselves: noise far below those cannot be distinguished from none.
     deviation = max(deviation, float(np.ptp(means)) * 1e-12)
     step = 1.0 / nodes_per_deviation
     means = (means - means.min()) / deviation

@@ -36,7 +36,7 @@ class ConfidenceRadius:
     Parameters
     ----------
     delta : float, default=0.05
-        The truth leaves the bounds with at most this probability.
+        Largest probability that the truth ever leaves the bounds.
     norm_bound : float, default=1.0
         Bound on ‖θ* − m‖.
 
@@ -54,7 +54,20 @@ class ConfidenceRadius:
         object.__setattr__(self, "norm_bound", check_positive("norm_bound", self.norm_bound))
 
     def width(self, log_det_ratio: float, least_prior_variance: float) -> float:
-        """Return √β_t / σ, where ``log_det_ratio`` is log det V_t − log det V_0."""
+        """Return the width √β_t / σ.
+
+        Parameters
+        ----------
+        log_det_ratio : float
+            log det V_t − log det V_0.
+        least_prior_variance : float
+            Smallest prior variance of a coordinate.
+
+        Returns
+        -------
+        float
+            Number of posterior standard deviations between estimate and bound.
+        """
         return math.sqrt(2.0 * math.log(1.0 / self.delta) + log_det_ratio) + self.norm_bound / math.sqrt(
             least_prior_variance
         )
@@ -76,7 +89,7 @@ def check_width(width: object) -> Width:
 
 
 def current_width(width: Width, posterior: Any) -> float:
-    """Return the number of posterior standard deviations between estimate and bound, w."""
+    """Return w, the number of posterior standard deviations between estimate and bound."""
     if isinstance(width, ConfidenceRadius):
         return width.width(posterior.log_det_ratio, float(np.min(posterior.prior.variance)))
     return width
@@ -91,7 +104,7 @@ def check_bounded(width: Width, posterior: object) -> None:
 
 @dataclass(frozen=True)
 class Optimism(Rule):
-    """Play the action with the largest upper bound; the lower row wins a tie.
+    """Play the action with the largest upper bound; ties go to the lower row.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Minimise the information ratio Ψ_λ(π) = (Δ'π)^λ / v'π over actions or over distributions.
 
-Eq. (2) and Algorithm 2 of Hao, Lattimore and Deng (2021); for λ = 2, Russo and Van Roy (2018). Where regret and
-gain came from is not known here.
+Eq. (2) and Algorithm 2 of Hao, Lattimore and Deng (2021); for λ = 2, Russo and Van Roy (2018). Regret and gain are
+plain arrays here, whatever they were computed from.
 
 The ratio of a distribution depends on the point (Δ'π, v'π) alone, which ranges over the convex hull of the points
 (Δ_a, v_a). It grows with regret and falls with gain, so its minimum lies on the hull's upper left boundary, on one
@@ -22,9 +22,16 @@ from sparsebandits.arguments import LARGEST, ArgumentValueError, FloatArray, Int
 
 @dataclass(frozen=True)
 class Minimiser:
-    """A distribution on at most two actions: ``second`` with ``probability``, else ``first``.
+    """Distribution on at most two actions that minimises the ratio.
 
-    ``first`` has the smaller regret of the two. On one action they are equal and ``probability`` is zero.
+    Attributes
+    ----------
+    first, second : int
+        The two actions, ``first`` with the smaller regret; equal if there is only one.
+    probability : float
+        Probability of ``second``; zero if there is only one action.
+    ratio : float
+        The smallest ratio.
     """
 
     first: int
@@ -36,6 +43,22 @@ class Minimiser:
 def ratios(regret: FloatArray, gain: FloatArray, exponent: float = 2.0) -> FloatArray:
     """Return Ψ_λ of each action: zero without regret, infinite with regret and no gain.
 
+    Parameters
+    ----------
+    regret : array of shape (K,)
+        Expected regret Δ of each action.
+    gain : array of shape (K,)
+        Information gain v of each action.
+    exponent : float, default=2.0
+        λ.
+
+    Returns
+    -------
+    array of shape (K,)
+        Ratio of each action.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> ratios(np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.0, 8.0]))
     array([0. , inf, 0.5])
@@ -46,8 +69,29 @@ def ratios(regret: FloatArray, gain: FloatArray, exponent: float = 2.0) -> Float
 
 
 def minimise_over_actions(regret: object, gain: object, exponent: float = 2.0) -> Minimiser:
-    """Return the action with the smallest ratio (Algorithm 2 of the paper); the lower row wins a tie.
+    """Return the action with the smallest ratio (Algorithm 2 of the paper); ties go to the lower row.
 
+    Parameters
+    ----------
+    regret : array of shape (K,)
+        Expected regret Δ of each action.
+    gain : array of shape (K,)
+        Information gain v of each action.
+    exponent : float, default=2.0
+        λ, at least 2.
+
+    Returns
+    -------
+    Minimiser
+        One action and its ratio.
+
+    Raises
+    ------
+    ArgumentError
+        If lengths differ, if a number is negative or NaN, or if the exponent is below 2.
+
+    Examples
+    --------
     >>> minimise_over_actions([1.0, 2.0], [1.0, 8.0])
     Minimiser(first=1, second=1, probability=0.0, ratio=0.5)
     """
@@ -60,8 +104,29 @@ def minimise_over_actions(regret: object, gain: object, exponent: float = 2.0) -
 
 
 def minimise_over_distributions(regret: object, gain: object, exponent: float = 2.0) -> Minimiser:
-    """Return the distribution over actions with the smallest ratio; no other has a smaller one.
+    """Return the distribution over actions with the smallest ratio, exactly.
 
+    Parameters
+    ----------
+    regret : array of shape (K,)
+        Expected regret Δ of each action.
+    gain : array of shape (K,)
+        Information gain v of each action.
+    exponent : float, default=2.0
+        λ, at least 2.
+
+    Returns
+    -------
+    Minimiser
+        One or two actions, the probability of the second, and the ratio.
+
+    Raises
+    ------
+    ArgumentError
+        If lengths differ, if a number is negative or NaN, or if the exponent is below 2.
+
+    Examples
+    --------
     >>> found = minimise_over_distributions([1.0, 3.0], [0.0, 8.0])
     >>> found.first, found.second, round(found.probability, 9), round(found.ratio, 9)
     (0, 1, 0.5, 1.0)
@@ -90,7 +155,7 @@ def minimise_over_distributions(regret: object, gain: object, exponent: float = 
 def _checked(regret: object, gain: object, exponent: float) -> tuple[FloatArray, FloatArray, float]:
     delta, v = _vector("regret", regret), _vector("gain", gain)
     if len(delta) == 0 or len(delta) != len(v):
-        raise ArgumentValueError("gain", f"one number an action, like regret ({len(delta)})", f"{len(v)}")
+        raise ArgumentValueError("gain", f"one number per action, like regret ({len(delta)})", f"{len(v)}")
     for name, values in (("regret", delta), ("gain", v)):
         if values.min() < 0:
             raise ArgumentValueError(name, "numbers of at least zero", f"{values.min():g}")
@@ -101,15 +166,15 @@ def _checked(regret: object, gain: object, exponent: float) -> tuple[FloatArray,
 
 
 def _vector(name: str, values: object) -> FloatArray:
-    """Require a vector without NaN; one of this package's own is looked through no more than once."""
+    """Require a vector without NaN; one that is already a float vector is scanned only once."""
     own = type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 1 and len(values) > 0
-    if own and values.min() >= 0:  # type: ignore[attr-defined]  # which a NaN is not
+    if own and values.min() >= 0:  # type: ignore[attr-defined]  # false for NaN
         return values  # type: ignore[return-value]
     return check_array(name, values, 1, largest=np.inf)
 
 
 def _zero_case(delta: FloatArray, v: FloatArray) -> Minimiser | None:
-    """Return the choice where the ratio is not defined or is zero; nothing where it decides."""
+    """Return the choice where the smallest ratio is zero or undefined, otherwise None."""
     free = np.flatnonzero(delta == 0)
     if len(free):
         best = int(free[np.argmax(v[free])])
@@ -121,7 +186,7 @@ def _zero_case(delta: FloatArray, v: FloatArray) -> Minimiser | None:
 
 
 def _upper_left_hull(delta: FloatArray, v: FloatArray) -> IntArray:
-    """Return the corners of the concave envelope of gain over regret, by growing regret and growing gain."""
+    """Return the corners of the concave envelope of gain over regret, in increasing order of both."""
     order = np.lexsort((-v, delta))
     best_before = np.maximum.accumulate(np.concatenate(([-1.0], v[order][:-1])))
     candidates = order[v[order] > best_before].tolist()  # no action has less regret and as much gain
@@ -137,7 +202,7 @@ def _upper_left_hull(delta: FloatArray, v: FloatArray) -> IntArray:
 
 
 def _log_ratios(delta: FloatArray, v: FloatArray, power: float) -> FloatArray:
-    """Return log Ψ for positive regret: powers of tiny and huge numbers would leave the range of floats."""
+    """Return log Ψ for positive regret; powers of tiny and huge numbers would leave the range of floats."""
     with np.errstate(divide="ignore"):
         return np.asarray(power * np.log(delta) - np.log(v))
 

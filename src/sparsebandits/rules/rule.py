@@ -1,9 +1,9 @@
-"""What a decision rule is: stateless, and the same on every posterior.
+"""The interface of a decision rule: stateless, and the same on every posterior.
 
-A rule is a frozen dataclass with one method. Its fields are its settings; what it knows of the world is in the
-:class:`~sparsebandits.rules.beliefs.Beliefs` that it is given, and chance is in ``rng``. So a rule can be saved,
-compared and written into an experiment file from its fields alone, and works with every engine, with ``explain``,
-``save`` and ``load`` without a line of its own. ``rules/greedy.py`` is the file to copy.
+A rule is a frozen dataclass with one method. Its fields are its settings; all that it may know is in the
+:class:`~sparsebandits.rules.beliefs.Beliefs` that it is given, and its randomness comes from ``rng``. So a rule can be
+saved, compared and written into an experiment file from its fields alone, and works with every engine and with
+``explain``, ``save`` and ``load`` without further code. ``rules/greedy.py`` is the file to copy.
 """
 
 from abc import ABC, abstractmethod
@@ -16,11 +16,35 @@ from sparsebandits.rules.choice import Choice
 
 
 class Rule(ABC):
-    """How to choose an action, given what is believed."""
+    """Base class of decision rules."""
 
     @abstractmethod
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
-        """Choose one of the actions on offer, and say with which probability and why."""
+        """Choose one of the available actions.
+
+        Parameters
+        ----------
+        beliefs : Beliefs
+            The posterior and the actions.
+        rng : Generator
+            Source of randomness.
+
+        Returns
+        -------
+        Choice
+            The action, its probability and the reasons.
+        """
 
     def check(self, posterior: Any) -> None:  # noqa: B027 - a rule that serves every posterior checks nothing
-        """Raise an ``ArgumentError`` if the rule cannot work with this posterior; called when a policy is made."""
+        """Check that the rule can work with a posterior; called when a policy is made.
+
+        Parameters
+        ----------
+        posterior : Engine or other learner
+            The policy's posterior.
+
+        Raises
+        ------
+        ArgumentError
+            If the rule cannot work with it.
+        """

@@ -20,10 +20,10 @@ from sparsebandits.rules.rule import Rule
 class Thompson(Rule):
     """Play the best action under one draw.
 
-    The probability of the played action is estimated from the posterior's standing draws, which cost little to
-    reweight. They come from a stream of their own, so that their number does not change what is played. Where the draw
-    that is played is picked from the standing ones, the probability is exact; then its best action is looked up, not
-    computed again, because rounding may break a tie differently.
+    The probability of the played action is estimated from the posterior's standing draws, which are cheap to reweight.
+    They come from a random stream of their own, so that their number does not change what is played. If the played
+    draw is picked from the standing ones, the probability is exact; then its best action is looked up, not computed
+    again, because rounding may break a tie differently.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ class Thompson(Rule):
         optima = beliefs.optima_of(standing)
         action = int(optima.best[row] if picks else optima.actions.first_equal[sampled.argmax()])
         hits = optima.draws_of(action)
-        share = 1.0 if len(hits) == len(standing) else float(standing.weights[hits].sum())  # all, without rounding
+        share = 1.0 if len(hits) == len(standing) else float(standing.weights[hits].sum())  # exactly 1 if all
         size = standing.effective_sample_size
         columns = {"sampled value": sampled, "posterior mean": beliefs.means}
         reasons = Reasons.top(action, sampled, columns, beliefs.features[action] * mean)
         if picks:
             return Choice(action, share, reasons)
-        # The draw that was played counts as one more, so that the estimate is never zero.
+        # The played draw counts as one more, so that the estimate is never zero.
         return Choice(action, (1.0 + size * share) / (1.0 + size), reasons, probability_draws=1 + int(size))
