@@ -137,7 +137,9 @@ def test_noise_of_each_action_enters_the_gain(gain: str) -> None:
 
 def test_noise_of_actions_that_change() -> None:
     policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), NOISES, n_draws=100, seed=0)
-    with pytest.raises(ValueError, match="noise_variance: expected a number a row of actions, as for the policy's own"):
+    with pytest.raises(
+        ValueError, match="noise_variance: expected one number per row of actions, as for the policy's own"
+    ):
         policy.ask(ACTIONS[:4])
     with pytest.raises(ValueError, match="noise_variance: expected none without actions"):
         policy.ask(noise_variance=NOISES)
@@ -146,7 +148,7 @@ def test_noise_of_actions_that_change() -> None:
     decision = policy.ask(ACTIONS[:4], [1.0, 2.0, 3.0, 4.0])
     assert decision.noise_variance == decision.action + 1.0
     common = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), 1.0, n_draws=100, seed=0)
-    with pytest.raises(ValueError, match=r"noise_variance: expected none \(the policy was made without one an action"):
+    with pytest.raises(ValueError, match=r"noise_variance: expected none \(the policy was made without one per action"):
         common.ask(ACTIONS[:4], NOISES[:4])
     with pytest.raises(ValueError, match="noise_variance: expected a positive number"):
         sb.SparseIDS(ACTIONS, noise_variance=-NOISES)

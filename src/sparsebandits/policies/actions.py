@@ -1,4 +1,4 @@
-"""A set of actions: one row an action, one column a feature, with the names a person gave them."""
+"""Sets of actions: one row per action and one column per feature, with the user's names for them."""
 
 from dataclasses import dataclass, replace
 
@@ -18,14 +18,23 @@ from sparsebandits.arguments import (
     shown,
 )
 
-OF_ROWS = "a number a row of actions, as for the policy's own"
+OF_ROWS = "one number per row of actions, as for the policy's own"
 
 
 @dataclass(frozen=True, eq=False)
 class ActionSet:
-    """``features`` is ``(K, d)``; ``labels`` name the rows and ``feature_names`` the columns, where known.
+    """A set of actions that are rows of a matrix.
 
-    ``noise_variances``, ``(K,)``, are those of the rewards where they differ from action to action and are known.
+    Parameters
+    ----------
+    features : array of shape (K, d)
+        One row per action; made read-only.
+    labels : tuple of str, optional
+        Names of the rows.
+    feature_names : tuple of str, optional
+        Names of the columns.
+    noise_variances : array of shape (K,), optional
+        Noise variance of each action's reward, where they differ and are known.
     """
 
     features: FloatArray
@@ -35,18 +44,50 @@ class ActionSet:
 
     @classmethod
     def of(cls, actions: object) -> "ActionSet":
-        """Check ``actions``, an array or a DataFrame of shape ``(K, d)``, and copy it."""
+        """Check actions that a user gave, and copy them.
+
+        Parameters
+        ----------
+        actions : array or DataFrame of shape (K, d), or ActionSet
+            One row per action. The index and columns of a DataFrame become labels and feature names.
+
+        Returns
+        -------
+        ActionSet
+            The actions.
+
+        Raises
+        ------
+        ArgumentError
+            If it is not a matrix of finite numbers.
+        """
         if isinstance(actions, ActionSet):
             return actions
         if isinstance(actions, int):
-            raise ArgumentTypeError("actions", "one row an action", f"{actions}; a cube's corners are to be enumerated")
+            raise ArgumentTypeError("actions", "one row per action", f"{actions}; enumerate the corners of a cube")
         values, names = check_columns("actions", actions)
         index = getattr(actions, "index", None) if names is not None else None
         labels = None if index is None else tuple(str(label) for label in index)
         return cls(frozen(check_matrix("actions", values).copy()), labels, names)
 
     def with_noise(self, noise_variances: object) -> "ActionSet":
-        """Return the same actions with a noise variance each; a Series is matched to rows with names by name."""
+        """Return the same actions with one noise variance per action.
+
+        Parameters
+        ----------
+        noise_variances : array or Series of shape (K,)
+            One noise variance per action. A Series is matched by name if the rows have names.
+
+        Returns
+        -------
+        ActionSet
+            The actions with their noise variances.
+
+        Raises
+        ------
+        ArgumentError
+            If numbers are not positive, or if their count or labels are not those of the actions.
+        """
         if self.labels is not None and hasattr(noise_variances, "index") and hasattr(noise_variances, "to_numpy"):
             named = tuple(str(label) for label in noise_variances.index)
             noise_variances = np.asarray(noise_variances)
@@ -62,11 +103,29 @@ class ActionSet:
         return replace(self, noise_variances=frozen(values.copy()))
 
     def matched(self, actions: object, noise_variance: object = None) -> "ActionSet":
-        """Check another set, for the same features as this one: columns with names are matched by name."""
+        """Check another set of actions with the same features as this one.
+
+        Parameters
+        ----------
+        actions : array or DataFrame of shape (K, d)
+            One row per action. If both sets have column names, columns are matched by name.
+        noise_variance : array of shape (K,), optional
+            One noise variance per action; needed if, and only if, this set has them.
+
+        Returns
+        -------
+        ActionSet
+            The other actions, with columns in the order of this set.
+
+        Raises
+        ------
+        ArgumentError
+            If the features are others, or if noise variances are missing or superfluous.
+        """
         other = self._matched(actions)
         if (noise_variance is None) != (self.noise_variances is None):
             given = noise_variance is not None
-            kind = "none (the policy was made without one an action)" if given else OF_ROWS
+            kind = "none (the policy was made without one per action)" if given else OF_ROWS
             raise ArgumentValueError("noise_variance", kind, shown(noise_variance))
         return other if noise_variance is None else other.with_noise(noise_variance)
 
@@ -96,26 +155,44 @@ class ActionSet:
 
 
 class Cube(ActionSet):
-    """[−1, 1]^d, which nobody enumerates: a set without rows.
+    """The cube [−1, 1]^d, which is not enumerated: a set of actions without rows.
 
+    Examples
+    --------
     >>> str(Cube.of(3)), Cube.of(["price", "size"]).feature_names
     ('the cube of 3 features', ('price', 'size'))
     """
 
     @classmethod
     def of(cls, actions: object) -> "Cube":
-        """Make the cube from its dimension d, or from the names of its d features."""
+        """Make a cube.
+
+        Parameters
+        ----------
+        actions : int, list of str or Cube
+            The dimension d, or the names of the d features.
+
+        Returns
+        -------
+        Cube
+            The cube.
+
+        Raises
+        ------
+        ArgumentError
+            If it is neither a positive whole number nor a list of different names.
+        """
         if isinstance(actions, Cube):
             return actions
         names = actions if isinstance(actions, list | tuple) else None
         if names is None and isinstance(actions, int | np.integer):
             return cls(np.empty((0, check_count("actions", actions))))
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-            raise ArgumentTypeError("actions", "the dimension of a cube, or a name a feature", shown(actions))
+            raise ArgumentTypeError("actions", "the dimension of a cube, or one name per feature", shown(actions))
         return cls(np.empty((0, len(names))), None, tuple(names))
 
     def matched(self, actions: object, noise_variance: object = None) -> "ActionSet":
-        """Refuse: there is no choosing from rows on a cube."""
+        """Refuse any other actions, since a policy on a cube does not choose from rows."""
         own = f"its own are the whole cube [-1, 1]^{self.dimension}"
         raise ArgumentValueError("actions", f"none with this policy ({own})", shown(actions))
 

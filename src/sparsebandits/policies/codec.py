@@ -36,11 +36,29 @@ NAMESPACES = (
 """Where the classes of saved parts are looked up."""
 
 NOT_SAVED = ("seed", "noise_variance")
-"""Arguments of engines that are no settings: the random state is saved instead, and ``rewards`` has the noise."""
+"""Engine arguments that are not saved: the random state is saved instead of the seed, and ``rewards`` has the noise."""
 
 
 def encode(name: str, value: Any) -> Any:
-    """Return a part as arrays and JSON values; refuse what cannot be saved, by the ``name`` of its place."""
+    """Return a part as arrays and JSON values.
+
+    Parameters
+    ----------
+    name : str
+        Where the part belongs, such as ``"rule.width"``, for the error.
+    value : object
+        The part.
+
+    Returns
+    -------
+    object
+        Arrays and JSON values that :class:`Decoder` turns back into the part.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If the part cannot be saved.
+    """
     if value is None or isinstance(value, bool | int | float | str | np.ndarray):
         return value
     if isinstance(value, np.generic):
@@ -62,14 +80,32 @@ def encode(name: str, value: Any) -> Any:
 
 
 def settings_of(learner: Any) -> list[str]:
-    """Return the arguments of a learner's constructor that are settings of it."""
+    """Return the names of the arguments of a learner's constructor that are saved."""
     taken = signature(type(learner)).parameters
     left_out = NOT_SAVED if "rewards" in taken else NOT_SAVED[:1]
     return [one for one in taken if one not in left_out]
 
 
 def encode_learner(name: str, learner: Any) -> Any:
-    """Return the settings of a learner, which it keeps under the names of its constructor's arguments."""
+    """Return the settings of a learner, which it keeps under the names of its constructor's arguments.
+
+    Parameters
+    ----------
+    name : str
+        Where the learner belongs, for the error.
+    learner : Engine or other learner
+        What learns.
+
+    Returns
+    -------
+    dict
+        Its class and settings; its state is saved separately.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If the learner has no attribute for one of the arguments, or if a setting cannot be saved.
+    """
     arguments = settings_of(learner)
     missing = [one for one in arguments if not hasattr(learner, one)]
     if missing:
@@ -84,7 +120,13 @@ def _part(name: str, value: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 class Decoder:
-    """Undoes :func:`encode`; ``own`` are classes of the caller's, beside those of this package."""
+    """Inverse of :func:`encode`.
+
+    Parameters
+    ----------
+    own : sequence of classes, optional
+        Classes of the caller, in addition to those of this package.
+    """
 
     def __init__(self, own: Sequence[type] = ()) -> None:
         self._own = {part.__name__: part for part in own}
@@ -102,7 +144,23 @@ class Decoder:
         return tuple(values) if kind == "tuple" else values
 
     def part(self, name: str) -> type[Any]:
-        """Return the class with this name."""
+        """Return the class with this name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the class.
+
+        Returns
+        -------
+        type
+            The class.
+
+        Raises
+        ------
+        SaveFileError
+            If there is no such class.
+        """
         found = self._own.get(name) or lazy.find(name, NAMESPACES)
         if not isinstance(found, type):
             raise SaveFileError(f"path: expected parts of this package, got {name!r}; pass its class to load")

@@ -9,7 +9,7 @@ from sparsebandits.rules.choice import NO_ROW, Reasons
 from sparsebandits.tables import Table, formatted
 
 SIGNS = 32
-"""Number of coordinates whose signs make up the label of a decision that is not a row."""
+"""Number of coordinates whose signs are the label of a decision where actions are not enumerated."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,6 +30,16 @@ class Decision:
         Number of posterior draws that the probability was estimated from; None if it is exact.
     reasons : Reasons
         What the policy knew; :meth:`Policy.explain` shows it.
+    labels : tuple of str or None
+        Names of the candidates in ``reasons``, if actions have names.
+    feature_names : tuple of str or None
+        Names of the drivers in ``reasons``, if features have names.
+    noise_variance : float or None
+        Noise variance of this action's reward, if the policy was given one per action.
+    policy : str
+        Name of the policy's class.
+    observation : array or None
+        Row that is learnt from with the reward, if it is not the features.
     label : str
         Name of the row, if the actions came as a table with names, otherwise its number; the signs of the first 32
         coordinates where actions are not enumerated.
@@ -41,11 +51,11 @@ class Decision:
     probability: float
     probability_draws: int | None
     reasons: Reasons
-    labels: tuple[str, ...] | None  # of the candidates in ``reasons``, where actions have names
-    feature_names: tuple[str, ...] | None  # of the drivers in ``reasons``, where features have names
-    noise_variance: float | None  # of this action's reward, where each action has its own
-    policy: str  # the class that made it
-    observation: FloatArray | None = None  # what is learnt from with the reward, if not the features
+    labels: tuple[str, ...] | None
+    feature_names: tuple[str, ...] | None
+    noise_variance: float | None
+    policy: str
+    observation: FloatArray | None = None
 
     def __repr__(self) -> str:
         name = "" if self.labels is None and self.action != NO_ROW else f", label={self.label!r}"
@@ -62,7 +72,7 @@ class Decision:
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """What the policy knew of the chosen action and of its own state, by name."""
+        """What the policy knew about the chosen action and about its own state, by name."""
         of_action = self.reasons.columns if self.reasons.about == "action" else {}
         found = {name: float(column[0]) for name, column in of_action.items()}
         if self.reasons.mixture is not None:
@@ -74,15 +84,21 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why a decision was made. Print it to read it."""
+    """Why a decision was made. Print it to read it.
+
+    Parameters
+    ----------
+    decision : Decision
+        The decision.
+    """
 
     decision: Decision
 
     @property
     def table(self) -> Table:
-        """The candidates, the chosen one first, and what the policy knew of each.
+        """The candidates, the chosen one first, and what the policy knew about each.
 
-        Where actions are not enumerated, the coordinates whose sign is clearest.
+        Where actions are not enumerated, these are the coordinates whose sign is clearest.
         """
         reasons = self.decision.reasons
         names = self.decision.labels or [str(a) for a in reasons.candidates.tolist()]

@@ -1,6 +1,6 @@
 """Named policies with a Gaussian prior: a rule on the exact Gaussian posterior.
 
-The same rules on a spike-and-slab posterior are in ``sparse.py``; this file does without compiled code.
+The same rules on a spike-and-slab posterior are in ``sparse.py``; this file needs no compiled code.
 """
 
 from typing import Any
@@ -26,7 +26,24 @@ def with_noise(
 ) -> tuple[ActionSet, Rewards]:
     """Return actions and rewards for the arguments ``rewards`` and ``noise_variance`` of a policy.
 
-    With one noise variance per action, rewards have the median of them, and an observation weighs by its own.
+    With one noise variance per action, the variance of the rewards is their median, and the weight of an observation is
+    that median over its own noise variance.
+
+    Parameters
+    ----------
+    actions : ActionSet
+        The policy's actions.
+    rewards : Gaussian or None
+        The argument ``rewards``.
+    noise_variance : float, array of shape (K,), InverseGammaNoise or None
+        The argument ``noise_variance``.
+    default : float or InverseGammaNoise
+        Noise variance if neither is given.
+
+    Returns
+    -------
+    actions, rewards : ActionSet, Gaussian
+        The actions, with their noise variances if those differ, and the rewards.
     """
     if isinstance(noise_variance, list | tuple):
         noise_variance = check_array("noise_variance", noise_variance)
@@ -38,7 +55,7 @@ def with_noise(
 
 
 class LinearPolicy(Policy):
-    """Any rule with a Gaussian prior.
+    """Policy with any rule and a Gaussian prior.
 
     Parameters
     ----------

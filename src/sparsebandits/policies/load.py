@@ -12,7 +12,7 @@ OLDER = "it was written by release 0.1 of sparsebandits: load it there, and tell
 
 
 def load(path: str | os.PathLike[str], *own: type[Any]) -> Policy:
-    """Return the policy that ``policy.save(path)`` wrote; it continues bit for bit.
+    """Return the policy that ``policy.save(path)`` wrote; it continues exactly where it was, bit for bit.
 
     Parameters
     ----------
@@ -20,6 +20,11 @@ def load(path: str | os.PathLike[str], *own: type[Any]) -> Policy:
         The file.
     *own : classes
         Rules, engines and policies of your own that the policy is made of, such as ``load(path, MyRule)``.
+
+    Returns
+    -------
+    Policy
+        The policy.
 
     Raises
     ------
@@ -38,5 +43,5 @@ def load(path: str | os.PathLike[str], *own: type[Any]) -> Policy:
         return policy.restored(state, decoder)
     except SaveFileError:
         raise
-    except Exception as error:  # whatever is wrong inside a well-formed file, the file is what is wrong
+    except Exception as error:  # whatever fails inside a well-formed file, the file is at fault
         raise SaveFileError(f"path: {path} is not a whole policy of this release ({error!r})") from error

@@ -1,9 +1,9 @@
-"""Asking and telling, in one place for every policy.
+"""Policies: asking and telling, the same for all of them.
 
-A policy is a posterior that learns, a rule that chooses, and a record of what was asked and told. :class:`Policy` gives
+A policy is a posterior that learns, a rule that chooses, and a record of decisions and rewards. :class:`Policy` gives
 decisions ids, remembers which await their reward, takes rewards late, repeated, in any order and in batches, explains,
-saves and loads. Named policies (``named.py``, ``rivals/``) are short constructors that put a posterior and a rule
-together.
+saves and loads. Named policies (``linear.py``, ``sparse.py``, ``rivals/``) are short constructors that combine a
+posterior and a rule.
 
 The path of one ``ask``: actions -> Beliefs -> rule.choose -> Choice -> Decision. The path of one ``tell``: reward ->
 journal -> posterior.absorb.
@@ -38,12 +38,12 @@ VERSION = 3
 
 
 class Learner(Protocol):
-    """What learns under a policy: every engine, and the estimators of rivals."""
+    """Interface of what learns in a policy: every engine, and the estimators of rivals."""
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Learn from a batch ``(n, d), (n,)`` that has been checked; observations weigh 1 by default.
 
-        Where the rule's choices carry an ``observation``, ``x`` has those rows instead of the actions' features.
+        If the rule's choices have an ``observation``, ``x`` has those rows instead of the actions' features.
         """
 
     def state(self) -> dict[str, Any]:
@@ -54,13 +54,13 @@ class Learner(Protocol):
 
 
 class Recorder(Protocol):
-    """Where decisions and rewards are recorded; ``sparsebandits.journal`` has several."""
+    """Interface of a record of decisions and rewards; ``sparsebandits.journal`` has several."""
 
     def decided(self, decision: Decision, offered: ActionSet) -> None:
-        """Record a decision, before it is handed out."""
+        """Record a decision, before ``ask`` returns it."""
 
     def rewarded(self, decision: Decision, reward: float) -> None:
-        """Record a reward, before it is learnt."""
+        """Record a reward, before the posterior learns from it."""
 
 
 Told: TypeAlias = Decision | int
@@ -111,7 +111,7 @@ class Policy:
             expected = f"one for the {self.actions.dimension} features of the actions"
             raise ArgumentValueError("posterior", expected, f"one for {dimension}")
         rule.check(posterior)
-        self._parts()  # refuses now, and not when it is saved, what cannot be saved
+        self._parts()  # refuses parts that cannot be saved now, not on saving
         if getattr(posterior, "feature_names", None) is None:
             posterior.feature_names = self.actions.feature_names
         self._rng = stream(seed, COIN_STREAM)
@@ -129,9 +129,9 @@ class Policy:
     def ask(self, actions: object = None, noise_variance: object = None) -> Decision:
         """Choose the next action.
 
-        May be called again before any reward has come; what is still open is in :attr:`pending`. Nothing is learnt
-        in between: a rule that flips coins (Thompson sampling, randomised IDS) flips them again, a deterministic one
-        gives the same action again.
+        May be called again before a reward has come; decisions without a reward are in :attr:`pending`. Nothing is
+        learnt in between: a random rule (Thompson sampling, randomised IDS) draws again, and a deterministic one gives
+        the same action again.
 
         Parameters
         ----------
@@ -144,6 +144,11 @@ class Policy:
         -------
         Decision
             The action, its probability and the reasons.
+
+        Raises
+        ------
+        ArgumentError
+            If the actions do not have the policy's features, or if noise variances are missing or superfluous.
         """
         if actions is None and noise_variance is not None:
             expected = "none without actions, since the policy's own have theirs"
@@ -180,15 +185,20 @@ class Policy:
     def tell(self, decision: Told | Iterable[Told], reward: object) -> None:
         """Give the reward of a decision, or rewards for a sequence of decisions.
 
-        The same reward for the same decision again changes nothing. A different one, or an unknown decision, is an
-        error, and then nothing of the call has been learnt.
+        Giving the same reward for the same decision again changes nothing. A different reward, or an unknown decision,
+        is an error, and then nothing of the call has been learnt.
 
         Parameters
         ----------
         decision : Decision, int, or sequence of them
             What ``ask`` returned, or its ``id``.
         reward : float or sequence of floats
-            As many as decisions.
+            One reward per decision.
+
+        Raises
+        ------
+        ArgumentError
+            If a decision is not one of this policy's, or if it already has another reward.
         """
         if isinstance(decision, Decision | int | np.integer):
             new = self._new_reward(decision, reward)
@@ -206,12 +216,22 @@ class Policy:
             self._learn(batch)
 
     def explain(self, decision: Told) -> Explanation:
-        """Return why a decision was made: what the policy knew of it and of its leading rivals.
+        """Return why a decision was made: what the policy knew about it and about the leading alternatives.
 
         Parameters
         ----------
         decision : Decision or int
-            The decision, or its id while it awaits its reward; afterwards the decision alone has the reasons.
+            The decision, or its id while it awaits its reward; after that, only the decision itself has the reasons.
+
+        Returns
+        -------
+        Explanation
+            Text and table; print it to read it.
+
+        Raises
+        ------
+        ArgumentError
+            If the decision is not one of this policy's, or if it is an id whose reward has come.
         """
         if not isinstance(decision, Decision):
             number = self._known_id(decision)
@@ -230,6 +250,11 @@ class Policy:
         """Write the policy to a file in an existing directory, in one step; ``sparsebandits.load`` reads it.
 
         The journal, if there is one, is not part of the file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
         """
         write_atomically(path, pack(KIND, VERSION, self.state()))
 
@@ -254,7 +279,20 @@ class Policy:
 
     @classmethod
     def restored(cls, state: Mapping[str, Any], decoded: Decoder) -> "Policy":
-        """Return the policy that :meth:`state` was of; ``load`` calls this."""
+        """Return the policy whose :meth:`state` is given; ``load`` calls this.
+
+        Parameters
+        ----------
+        state : mapping
+            What :meth:`state` returned.
+        decoded : Decoder
+            Decodes the parts.
+
+        Returns
+        -------
+        Policy
+            The policy, which continues bit for bit.
+        """
         policy = cls.__new__(cls)
         Policy.__init__(policy, decoded(state["actions"]), decoded(state["posterior"]), decoded(state["rule"]))
         policy.posterior.restore(state["learnt"])
@@ -276,7 +314,7 @@ class Policy:
         return number
 
     def _new_reward(self, decision: Told, reward: object) -> tuple[int, float] | None:
-        """Return id and reward if they are new, nothing if they have been told; refuse contradictions."""
+        """Return id and reward if they are new, None if they were told before; refuse a different reward."""
         if isinstance(reward, bool | np.bool_):  # a click
             reward = float(reward)
         number, value = self._known_id(decision), check_number("reward", reward)

@@ -48,7 +48,35 @@ def sparse_engine(
     n_draws: int,
     seed: Seed,
 ) -> SparseEngine:
-    """Return the engine that a sparse policy asks for by name, with its options."""
+    """Return the engine with a name and options.
+
+    Parameters
+    ----------
+    prior : SpikeSlab
+        Prior of θ.
+    dimension : int
+        Number of features d.
+    rewards : Gaussian
+        How a reward arises from θ.
+    engine : {"particles", "gibbs", "langevin", "enumeration"}
+        Name of the engine.
+    engine_options : mapping or None
+        Further arguments of the engine.
+    n_draws : int
+        Number of posterior draws.
+    seed : int, SeedSequence or None
+        Seed of the policy, from which the engine's is derived.
+
+    Returns
+    -------
+    Particles, Gibbs, Langevin or Enumeration
+        The engine.
+
+    Raises
+    ------
+    ArgumentError
+        If the engine or one of its options is unknown, or if it cannot serve the prior or the rewards.
+    """
     name = check_choice("engine", engine, tuple(ENGINES))
     if engine_options is not None and not isinstance(engine_options, Mapping):
         raise ArgumentTypeError("engine_options", "a mapping of names to values", shown(engine_options))
@@ -62,7 +90,7 @@ def sparse_engine(
 
 
 class SparsePolicy(Policy):
-    """Any rule with a spike-and-slab prior.
+    """Policy with any rule and a spike-and-slab prior.
 
     Parameters
     ----------
@@ -120,8 +148,8 @@ class SparsePolicy(Policy):
 class SparseIDS(SparsePolicy):
     """Information-directed sampling when few features matter.
 
-    Features may be in any units where the prior is left out; a prior of one's own is in the units of the features.
-    Rewards much smaller than one are better scaled up where the noise is to be learnt.
+    With the default prior, features may be in any units; a prior that is given is in the units of the features. If the
+    noise variance is to be learnt, rewards much smaller than one are better scaled up.
 
     Parameters
     ----------
@@ -192,7 +220,7 @@ class SparseTS(SparsePolicy):
     engine : {"particles", "gibbs", "langevin", "enumeration"}, default="particles"
         See :class:`SparsePolicy`.
     n_draws : int, default=10000
-        Posterior draws that one is picked from.
+        Posterior draws from which one is picked.
     engine_options : mapping, optional
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
     seed : int, SeedSequence or None
