@@ -1,4 +1,4 @@
-"""Published rivals: whole algorithms to compare with, each a learner and a rule of its own in one file."""
+"""Published rivals to compare with: whole algorithms, each with its own learner and rule in one file."""
 
 from typing import TYPE_CHECKING
 

@@ -4,19 +4,19 @@ Kim and Paik (2019), Algorithm 1. In round t with N rows b_1 … b_N, b̄ their 
 
     the first z rounds are uniform; afterwards the row is drawn uniformly with probability
         λ_1t = min(1, λ_1 √((log t + log d) / t)), and is argmax_i ⟨b_i, θ̂⟩ otherwise;
-    with π the probability that the row a which was played had, the pseudo-reward is
+    with π the probability of the row a that was played, the pseudo-reward is
         r̂ = ⟨b̄, θ̂⟩ + (r − ⟨b_a, θ̂⟩) / (N π),
     whose mean is ⟨b̄, θ*⟩ whatever θ̂ is; it is cut off at ±3;
     θ̂ = Lasso of all r̂ on all b̄, with penalty λ_2 √((log t + log d) / t).
 
-λ_1 = 1, λ_2 = 0.5, z = 10 and the cut-off are those of the authors' program, which takes the second for the penalty of
-scikit-learn. It also fits an intercept; the paper has none, nor has this one. Rows that are tied for the best share
-its probability. A reward that comes late counts when it comes, with the θ̂ and π of its decision.
+λ_1 = 1, λ_2 = 0.5, z = 10 and the cut-off are those of the authors' program, which uses λ_2 as the penalty of
+scikit-learn. It also fits an intercept; neither the paper nor this implementation does. Rows that tie for the best
+share its probability. A reward that comes late counts when it comes, with the θ̂ and π of its decision.
 
-Made for rounds whose rows are correlated with one another, fresh each time: then b̄ varies about as much as the rows do.
-Out of its element elsewhere. On a fixed action set b̄ is the same in each round, so nothing but ⟨b̄, θ⟩ can be learnt,
-and it is no better than random play. With many independent rows a round, b̄ varies √N times less than a row does, and
-the Lasso needs N times the rewards.
+The algorithm is made for rounds with new rows that are correlated with one another: then b̄ varies about as much as the
+rows do. It is not suited to other settings. On a fixed action set b̄ is the same in each round, so only ⟨b̄, θ⟩ can be
+learnt, and it is no better than random play. With many independent rows per round, b̄ varies √N times less than a row
+does, and the Lasso needs N times as many rewards.
 """
 
 from dataclasses import dataclass
@@ -44,20 +44,40 @@ from sparsebandits.rules.rule import Rule
 
 @dataclass(frozen=True)
 class AverageLasso:
-    """The estimate of :class:`DRLasso`, from average rows and pseudo-rewards."""
+    """Estimator of :class:`DRLasso`: a Lasso of pseudo-rewards on average rows.
 
-    scale: float  # λ_2
+    Parameters
+    ----------
+    scale : float
+        λ_2.
+    """
+
+    scale: float
 
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
-        """Fit with λ_2t."""
+        """Return the Lasso estimate with penalty λ_2t."""
         penalty = self.scale * root_log_rate(len(y), x.shape[1])
         coefficients = lasso(x, y, penalty, start)
         return Estimate(coefficients, coefficients, penalty)
 
 
 def row_probabilities(values: FloatArray, exploration: float) -> FloatArray:
-    """Return how probable each row is: uniform with probability ``exploration``, else one of the best.
+    """Return the probability of each row: uniform with probability ``exploration``, otherwise one of the best.
 
+    Parameters
+    ----------
+    values : array of shape (K,)
+        Estimated reward of each row.
+    exploration : float
+        Probability of uniform play.
+
+    Returns
+    -------
+    array of shape (K,)
+        Probability of each row.
+
+    Examples
+    --------
     >>> row_probabilities(np.array([0.0, 2.0, 2.0, 1.0]), 0.4)
     array([0.1, 0.4, 0.4, 0.1])
     """
@@ -68,14 +88,31 @@ def row_probabilities(values: FloatArray, exploration: float) -> FloatArray:
 
 
 def pseudo_rewards(mean: FloatArray, chosen: FloatArray, weight: FloatArray, rewards: FloatArray) -> FloatArray:
-    """Return r̂ from ⟨b̄, θ̂⟩, ⟨b_a, θ̂⟩, N π and r."""
+    """Return the pseudo-rewards r̂.
+
+    Parameters
+    ----------
+    mean : array of shape (n,)
+        ⟨b̄, θ̂⟩ of each decision.
+    chosen : array of shape (n,)
+        ⟨b_a, θ̂⟩ of each decision.
+    weight : array of shape (n,)
+        N π of each decision.
+    rewards : array of shape (n,)
+        r of each decision.
+
+    Returns
+    -------
+    array of shape (n,)
+        One pseudo-reward per decision.
+    """
     return mean + (rewards - chosen) / weight
 
 
 class PseudoRewards(LassoEstimator):
-    """What learns: a Lasso of pseudo-rewards on average rows.
+    """Learner: a Lasso of pseudo-rewards on average rows.
 
-    A decision is remembered by b̄, ⟨b̄, θ̂⟩, ⟨b_a, θ̂⟩ and N π, until its reward comes.
+    The observation of a decision consists of b̄, ⟨b̄, θ̂⟩, ⟨b_a, θ̂⟩ and N π.
 
     Parameters
     ----------
@@ -86,7 +123,7 @@ class PseudoRewards(LassoEstimator):
     refit_growth : float, default=0.0
         Share of new rewards at which the Lasso is fitted again.
     cut_off : float, optional
-        Largest size of a pseudo-reward.
+        Largest absolute value of a pseudo-reward.
     """
 
     def __init__(
@@ -96,7 +133,7 @@ class PseudoRewards(LassoEstimator):
         self.cut_off = cut_off
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Keep the pseudo-rewards."""
+        """Compute the pseudo-rewards and store them."""
         pseudo = pseudo_rewards(x[:, -3], x[:, -2], x[:, -1], y)
         if self.cut_off is not None:
             pseudo = pseudo.clip(-self.cut_off, self.cut_off)
@@ -105,14 +142,14 @@ class PseudoRewards(LassoEstimator):
 
 @dataclass(frozen=True)
 class DoublyRobust(Rule):
-    """Draw a row: uniformly with a probability that shrinks, otherwise the best by the estimate.
+    """Draw a row: uniformly with a decreasing probability, otherwise the best under the estimate.
 
     Parameters
     ----------
     exploration : float
-        λ_1, on the share of uniform play.
+        λ_1, factor on the share of uniform play.
     uniform_rounds : int
-        z, rounds of uniform play at the start.
+        z, number of rounds of uniform play at the start.
     """
 
     exploration: float
@@ -124,7 +161,7 @@ class DoublyRobust(Rule):
             raise ArgumentTypeError("posterior", "PseudoRewards for DoublyRobust", shown(posterior))
 
     def exploration_in(self, number: int, dimension: int) -> float:
-        """Return λ_1t of round t = ``number``, counted from one."""
+        """Return λ_1t, the probability of uniform play in round t = ``number``, counted from one."""
         if number <= self.uniform_rounds:
             return 1.0
         return min(1.0, self.exploration * root_log_rate(number, dimension))
@@ -152,15 +189,15 @@ class DRLasso(LassoPolicy):
     actions : array or DataFrame of shape (K, d)
         One row per action.
     noise_variance : float, default=1.0
-        Noise variance of a reward, taken as every policy takes it; the authors' constants do not depend on it.
+        Noise variance of a reward. Accepted as by every policy, but the authors' constants do not depend on it.
     exploration : float, default=1.0
-        λ_1, on the share of uniform play.
+        λ_1, factor on the share of uniform play.
     penalty : float, default=0.5
         λ_2.
     uniform_rounds : int, default=10
-        z, rounds of uniform play at the start.
+        z, number of rounds of uniform play at the start.
     cut_off : float or None, default=3.0
-        Largest size of a pseudo-reward, in the unit of rewards; None for no limit.
+        Largest absolute value of a pseudo-reward, in the unit of rewards; None for no limit.
     refit_growth : float, default=0.0
         Share of new rewards at which the Lasso is fitted again; 0 is after every reward, as published.
     seed : int, SeedSequence or None

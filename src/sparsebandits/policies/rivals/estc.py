@@ -3,15 +3,15 @@
     1. μ maximises σ_min(E_μ[aa']), which is then C_min (``theory.exploratory_design``).
     2. n₁ rounds are played from μ.
     3. θ̂ minimises (1/n₁) Σ (Y − ⟨a, θ⟩)² + λ‖θ‖₁.
-    4. argmax_a ⟨a, θ̂⟩ is played for ever.
+    4. argmax_a ⟨a, θ̂⟩ is played in all later rounds.
 
 Their Theorem 4.2, for noise of variance σ² (they have 1) and |⟨a, θ*⟩| ≤ R_max, takes
 
     n₁ = n^(2/3) (s² σ² log(2d))^(1/3) R_max^(−2/3) (2 / C_min²)^(1/3),  at most n,
     λ  = 4σ √(log(d) / n₁).
 
-They assume features between −1 and 1. The formulas are used as they stand for others too; there, and in general, n₁ is
-of the right order at best (it minimises a bound), so ``exploration`` is worth tuning.
+They assume features between −1 and 1. The formulas are used unchanged for other features too. In any case n₁ is of the
+right order at best (it minimises a bound), so ``exploration`` is worth tuning.
 """
 
 import math
@@ -49,6 +49,28 @@ def exploration_length(
 ) -> int:
     """Return n₁ of Theorem 4.2, rounded up, from 1 to ``horizon``.
 
+    Parameters
+    ----------
+    horizon : int
+        Number of rounds n.
+    dimension : int
+        Number of features d.
+    sparsity : int
+        Number of nonzero coefficients s.
+    noise_variance : float
+        σ².
+    bound : float
+        R_max, the largest magnitude of a mean reward.
+    c_min : float
+        C_min, the smallest eigenvalue of the best exploration distribution.
+
+    Returns
+    -------
+    int
+        Number of exploration rounds; ``horizon`` if C_min is zero.
+
+    Examples
+    --------
     >>> exploration_length(1000, dimension=100, sparsity=2, noise_variance=1.0, bound=1.0, c_min=1.0)
     349
     """
@@ -62,6 +84,22 @@ def exploration_length(
 def theorem_penalty(dimension: int, noise_variance: float, rounds: int) -> float:
     """Return λ of Theorem 4.2.
 
+    Parameters
+    ----------
+    dimension : int
+        Number of features d.
+    noise_variance : float
+        σ².
+    rounds : int
+        Number of exploration rounds n₁.
+
+    Returns
+    -------
+    float
+        λ, in the paper's form of the Lasso.
+
+    Examples
+    --------
     >>> round(theorem_penalty(100, noise_variance=1.0, rounds=400), 4)
     0.4292
     """
@@ -69,7 +107,7 @@ def theorem_penalty(dimension: int, noise_variance: float, rounds: int) -> float
 
 
 class LassoOnce:
-    """What learns: keeps rewards until there are enough, then fits θ̂ to all of them once and forgets them.
+    """Learner: stores rewards until there are enough, then fits θ̂ to all of them once and discards them.
 
     Parameters
     ----------
@@ -78,9 +116,9 @@ class LassoOnce:
     noise_variance : float
         Noise variance of a reward.
     exploration : int
-        Rewards after which θ̂ is fitted, in whatever order they come.
+        Number of rewards after which θ̂ is fitted, in whatever order they come.
     penalty : "theorem", "cross-validation" or float
-        λ.
+        λ, or how it is chosen.
     """
 
     def __init__(self, dimension: int, noise_variance: float, exploration: int, penalty: str | float) -> None:
@@ -88,13 +126,13 @@ class LassoOnce:
         self.noise_variance = noise_variance
         self.exploration = exploration
         self.penalty = penalty
-        self.features: FloatArray = np.empty((0, dimension))  # of the rewards so far, until it commits
+        self.features: FloatArray = np.empty((0, dimension))  # of the rewards so far, until θ̂ is fitted
         self.rewards: FloatArray = np.empty(0)
-        self.coefficients: FloatArray | None = None  # θ̂, once it has committed
+        self.coefficients: FloatArray | None = None  # θ̂, once it is fitted
         self._designed: tuple[FloatArray, FloatArray] | None = None  # actions and their weights
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Keep the rewards until there are enough; then fit."""
+        """Store the rewards until there are enough, then fit; ignore later ones."""
         if self.coefficients is not None:
             return
         self.features = np.concatenate((self.features, x))
@@ -114,7 +152,18 @@ class LassoOnce:
         return lasso(self.features, self.rewards, penalty, np.zeros(dimension))
 
     def design(self, features: FloatArray) -> FloatArray:
-        """Return the exploration distribution of a set of actions, that of the last set without solving again."""
+        """Return the exploration distribution of a set of actions; that of the last set is remembered.
+
+        Parameters
+        ----------
+        features : array of shape (K, d)
+            One row per action.
+
+        Returns
+        -------
+        array of shape (K,)
+            Probability of each action.
+        """
         known = None if self._designed is None else self._designed[0]
         if known is not features and (known is None or not np.array_equal(known, features)):
             self._designed = features, exploratory_design(features).weights
@@ -122,7 +171,7 @@ class LassoOnce:
         return self._designed[1]
 
     def state(self) -> dict[str, Any]:
-        """Return rewards or estimate, and the last design, since a solver's last bits depend on the machine."""
+        """Return rewards or estimate, and the last design, since the last bits of a solver depend on the machine."""
         state: dict[str, Any] = {"features": self.features, "rewards": self.rewards}
         if self.coefficients is not None:
             state["coefficients"] = self.coefficients
@@ -139,7 +188,7 @@ class LassoOnce:
 
 @dataclass(frozen=True)
 class ExploreThenCommit(Rule):
-    """Draw from the exploration distribution of the actions, then play the best by θ̂; the lower row wins a tie."""
+    """Draw from the exploration distribution, then play the best action under θ̂; ties go to the lower row."""
 
     def check(self, posterior: Any) -> None:
         """Require :class:`LassoOnce`."""
@@ -147,7 +196,7 @@ class ExploreThenCommit(Rule):
             raise ArgumentTypeError("posterior", "a LassoOnce for ExploreThenCommit", shown(posterior))
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
-        """Explore, or play the best."""
+        """Explore, or play the best action."""
         learner, features = beliefs.posterior, beliefs.features
         if learner.coefficients is not None:
             mean = features @ learner.coefficients
@@ -164,7 +213,9 @@ class ExploreThenCommit(Rule):
 
 
 class ESTC(Policy):
-    """Explore from the best-conditioned distribution, fit the Lasso, commit.
+    """Explore-the-sparsity-then-commit of Hao, Lattimore and Wang (2020).
+
+    Explore from the best-conditioned distribution over actions, fit the Lasso once, and commit to its best action.
 
     Parameters
     ----------
@@ -173,15 +224,15 @@ class ESTC(Policy):
     noise_variance : float, default=1.0
         Noise variance of a reward.
     horizon : int, optional
-        n, rounds that will be played; needed unless ``exploration`` is given.
+        n, number of rounds that will be played; needed unless ``exploration`` is given.
     sparsity : int, optional
-        s, coefficients that are not zero; needed unless ``exploration`` is given.
+        s, number of nonzero coefficients; needed unless ``exploration`` is given.
     exploration : int, optional
-        Rewards after which it commits; by default n₁ of the theorem.
+        Number of rewards after which it commits; by default n₁ of the theorem.
     penalty : "theorem", "cross-validation" or float, default="theorem"
         λ, or how it is chosen.
     bound : float, optional
-        R_max, the largest magnitude of a mean reward; by default the largest norm of an action, which is right if
+        R_max, the largest magnitude of a mean reward; by default the largest norm of an action, which is valid if
         ‖θ*‖ ≤ 1.
     seed : int, SeedSequence or None
         Seed of all random choices.
@@ -190,7 +241,7 @@ class ESTC(Policy):
 
     Notes
     -----
-    If the actions do not span the space, the theorem does not hold; C_min is then taken within their span.
+    If the actions do not span the space, the theorem does not apply; C_min is then computed within their span.
 
     Examples
     --------

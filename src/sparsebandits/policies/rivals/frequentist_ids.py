@@ -1,15 +1,15 @@
-"""Frequentist information-directed sampling for linear bandits: confidence bounds instead of a prior that is believed.
+"""Frequentist information-directed sampling for linear bandits: confidence bounds instead of a Bayesian prior.
 
 Kirschner and Krause (2018), *Information Directed Sampling and Bandits with Heteroscedastic Noise*; Kirschner,
 Lattimore and Krause (2020). In ridge regression each reward weighs 1 / σ_a², so V = Λ + Σ aa'/σ_a². With a width w
 such that ⟨a, θ*⟩ lies within ⟨a, θ̂⟩ ± w‖a‖, in the norm of V⁻¹, for all actions:
 
     gap estimate    Δ̂(a) = max_b UCB(b) − LCB(a)
-    gain, full      I(a) = log(1 + ‖a‖² / σ_a²)                               what a's reward says of all of θ
-    gain, directed  I(a) = log(‖x‖² in V⁻¹ / ‖x‖² in (V + aa'/σ_a²)⁻¹)         and of x, the action of the largest UCB
+    gain, full      I(a) = log(1 + ‖a‖² / σ_a²)                          what a's reward tells about all of θ
+    gain, directed  I(a) = log(‖x‖² in V⁻¹ / ‖x‖² in (V + aa'/σ_a²)⁻¹)    or about x, the action with the largest UCB
 
 and the distribution that minimises Δ̂² / I is played. By Sherman and Morrison the directed gain is −log(1 − ρ²), where
-ρ² = (x'V⁻¹a)² / (‖x‖² (‖a‖² + σ_a²)). The papers have ½ before the gains, which changes no minimiser.
+ρ² = (x'V⁻¹a)² / (‖x‖² (‖a‖² + σ_a²)). The papers have a factor ½ in the gains, which changes no minimiser.
 """
 
 from dataclasses import dataclass
@@ -35,9 +35,23 @@ GAINS = ("full", "directed")
 
 
 def directed_gain(covariance: FloatArray, variance: FloatArray, noise: FloatArray | float, target: int) -> FloatArray:
-    """Return by how much each action's reward would shrink the log variance of the ``target`` action's mean.
+    """Return by how much each action's reward would reduce the log variance of the target action's mean.
 
-    ``covariance`` is that of each action's mean with the target's, ``variance`` that of each action's mean.
+    Parameters
+    ----------
+    covariance : array of shape (K,)
+        Covariance of each action's mean with the target's.
+    variance : array of shape (K,)
+        Variance of each action's mean.
+    noise : float or array of shape (K,)
+        Noise variance of each action's reward.
+    target : int
+        Row of the target action.
+
+    Returns
+    -------
+    array of shape (K,)
+        Directed gain of each action.
     """
     if variance[target] <= 0:
         return np.zeros(len(variance))
@@ -47,7 +61,7 @@ def directed_gain(covariance: FloatArray, variance: FloatArray, noise: FloatArra
 
 @dataclass(frozen=True)
 class FrequentistInformationDirected(Rule):
-    """Minimise the ratio of squared gap estimate and information gain.
+    """Minimise the ratio of squared gap estimate to information gain.
 
     Parameters
     ----------

@@ -1,22 +1,23 @@
 """Selective explore-then-commit on the cube [−1, 1]^d: each coordinate explores until its sign is clear.
 
 Lattimore, Crammer and Szepesvári (2015), *Linear multi-resource allocation with semi-bandit feedback*; Lattimore and
-Szepesvári, *Bandit Algorithms*, section 23.3. Coordinate i explores (E_ti = 1) while all its intervals have held 0:
+Szepesvári, *Bandit Algorithms*, section 23.3. Coordinate i explores (E_ti = 1) while all its intervals contain 0:
 
-    A_ti = ±1 with equal chance while it explores, then for ever the sign of the interval that left 0 out,
+    A_ti = ±1 with equal probability while it explores, then always the sign of the interval that excluded 0,
     T_i  = Σ_s E_si,    θ̂_i = Σ_s E_si A_si Y_s / T_i,
     W_i  = √(2 (B² + σ²) (1/T_i + 1/T_i²) log(n √(2 T_i + 1))),    C_i = [θ̂_i − W_i, θ̂_i + W_i].
 
-Nothing is subtracted from Y for what is known of other coordinates: to coordinate i they are noise, of mean zero since
-A_i is a coin of its own. A_i (Y − A_i θ_i) = A_i Σ_{j≠i} A_j θ_j + A_i η is subgaussian with variance proxy B² + σ² if
-|⟨a, θ⟩| ≤ B for all actions. For B = σ = 1, the sources' setting, W_i = 2 √((1/T_i + 1/T_i²) log(n √(2 T_i + 1))). That
-constant is quoted from memory of the book, not compared with its print; what it rests on is the following.
+Nothing is subtracted from Y for what is known about other coordinates: for coordinate i they are noise, of mean zero
+since A_i is an independent sign. A_i (Y − A_i θ_i) = A_i Σ_{j≠i} A_j θ_j + A_i η is subgaussian with variance proxy
+B² + σ² if |⟨a, θ⟩| ≤ B for all actions. For B = σ = 1, the sources' setting,
+W_i = 2 √((1/T_i + 1/T_i²) log(n √(2 T_i + 1))). That constant is quoted from memory of the book and was not compared
+with its print; its justification follows.
 
 Why it holds: mixing exp(λS − λ²κ²T/2) over λ ~ N(0, 1/ρ) gives, with probability 1 − δ for all T at once,
 S² ≤ 2 (κ²T + ρ) log(√(κ²T/ρ + 1) / δ). With κ² = B² + σ², ρ = κ²/2 and δ = 1/n this is W_i with 1/(2T_i²) where 1/T_i²
-is quoted; the quoted one, a little wider, is kept. So θ_i is in all its intervals with probability at least 1 − 1/n,
+is quoted; the quoted width, slightly larger, is kept. So θ_i is in all its intervals with probability at least 1 − 1/n,
 whatever the number of rounds. Rewards may come late, in batches, and in any order that does not itself depend on them:
-a round counts for the coordinates that explored when it was decided, and C_i is looked at once a batch.
+a round counts for the coordinates that explored when it was decided, and C_i is checked once per batch.
 """
 
 from collections.abc import Mapping
@@ -36,8 +37,26 @@ from sparsebandits.rules.rule import Rule
 
 
 def half_width(rounds: FloatArray, horizon: int, noise_variance: float = 1.0, mean_bound: float = 1.0) -> FloatArray:
-    """Return W after ``rounds`` T of exploration: infinite after none.
+    """Return the half-width W of the intervals; infinite before any exploration.
 
+    Parameters
+    ----------
+    rounds : array of shape (d,)
+        T, number of rounds in which each coordinate explored.
+    horizon : int
+        n, the number of rounds.
+    noise_variance : float, default=1.0
+        σ².
+    mean_bound : float, default=1.0
+        B, at least the largest mean reward.
+
+    Returns
+    -------
+    array of shape (d,)
+        W of each coordinate.
+
+    Examples
+    --------
     >>> half_width(np.array([0.0, 1.0, 100.0]), horizon=1000).round(3)
     array([  inf, 7.724, 0.621])
     """
@@ -48,9 +67,9 @@ def half_width(rounds: FloatArray, horizon: int, noise_variance: float = 1.0, me
 
 
 class SignEstimates:
-    """What learns: for each coordinate an interval for θ_i, and its sign once the interval leaves out 0.
+    """Learner: an interval for each θ_i, and its sign once the interval excludes 0.
 
-    It is told of explored coordinates alone: a feature of 0 says that this one did not explore.
+    Observations contain explored coordinates only: a feature of 0 means that the coordinate did not explore.
 
     Parameters
     ----------
@@ -74,12 +93,18 @@ class SignEstimates:
         self.signs = np.zeros(dimension)  # 0 while a coordinate explores
 
     def intervals(self) -> tuple[FloatArray, FloatArray]:
-        """Return θ̂ (0 before anything is known) and W."""
+        """Return the centres and half-widths of the intervals.
+
+        Returns
+        -------
+        estimate, width : array of shape (d,)
+            θ̂ (0 before any reward) and W.
+        """
         estimate = self.totals / np.maximum(self.rounds, 1.0)
         return estimate, half_width(self.rounds, self.horizon, self.noise_variance, self.mean_bound)
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Add A Y of the coordinates that explored; those whose interval leaves out 0 get their sign."""
+        """Add A Y of the coordinates that explored; those whose interval excludes 0 commit to its sign."""
         self.rounds += (x * x).sum(axis=0)
         self.totals += y @ x
         estimate, width = self.intervals()
@@ -98,7 +123,7 @@ class SignEstimates:
 
 @dataclass(frozen=True)
 class SelectiveExploration(Rule):
-    """Flip a coin for each coordinate that explores; the others have their sign."""
+    """Draw a random sign for each coordinate that explores; the others keep theirs."""
 
     def check(self, posterior: Any) -> None:
         """Require :class:`SignEstimates`."""
@@ -121,27 +146,27 @@ class SelectiveExploration(Rule):
         }
         count = int(exploring.sum())
         notes = {"coordinates exploring": float(count), "coordinates committed": float(len(exploring) - count)}
-        clearest = np.abs(estimate) / width + 1e6 * ~exploring  # those that are committed, then those that nearly are
+        clearest = np.abs(estimate) / width + 1e6 * ~exploring  # committed coordinates first, then those closest to it
         reasons = Reasons.of_coordinates(clearest, columns, features * estimate, notes)
         explored = np.where(exploring, coins, 0.0)
         return Choice(NO_ROW, 0.5**count, reasons, features=features, observation=explored)
 
 
 class HypercubeElimination(Policy):
-    """Selective explore-then-commit: for actions that are all points of [−1, 1]^d, where few coordinates matter.
+    """Selective explore-then-commit, where the actions are all points of [−1, 1]^d and few coordinates matter.
 
-    A decision is a corner of the cube: its ``features``. It has no row number, so ``action`` is −1, and ``label`` has
-    the signs. Its probability, 2 to the minus number of exploring coordinates, is exact; beyond 1074 of them it is 0 in
-    floating point, and the number itself is in ``diagnostics``.
+    The ``features`` of a decision are a corner of the cube. It has no row number, so ``action`` is −1, and ``label``
+    has the signs. Its probability, 2 to the power of minus the number of exploring coordinates, is exact; with more
+    than 1074 of them it is 0 in floating point, and their number is in ``diagnostics``.
 
     Parameters
     ----------
     actions : int or list of str
-        The dimension d, or d names.
+        The dimension d, or the names of d features.
     noise_variance : float, default=1.0
         Noise variance of a reward.
     horizon : int
-        n, the number of rounds; a coordinate's intervals all hold the truth with probability 1 − 1/n.
+        n, the number of rounds; all intervals of a coordinate contain the truth with probability 1 − 1/n.
     mean_bound : float, default=1.0
         B, at least the largest mean reward ‖θ‖₁; 1 in the sources.
     seed : int, SeedSequence or None

@@ -1,4 +1,4 @@
-"""What the Lasso policies share: stored rewards, a fit, a schedule of fits, and greedy play on an estimate.
+"""What the Lasso policies share: stored rewards, the fit, when to fit again, and greedy play on an estimate.
 
 Every penalty is that of scikit-learn, whose Lasso (Tibshirani 1996) minimises
 
@@ -23,21 +23,39 @@ from sparsebandits.rules.choice import Choice, Reasons
 from sparsebandits.rules.rule import Rule
 
 CROSS_VALIDATION = "cross-validation"
-"""What to pass as a penalty that is to be chosen by :func:`cross_validated_penalty`."""
+"""Value of an argument ``penalty`` that is to be chosen by :func:`cross_validated_penalty`."""
 
 FOLDS = 5
+"""Number of folds of cross-validation."""
+
 TOLERANCE = 1e-8
 """Duality gap at which a fit stops, as a share of ‖y‖²."""
 
 SWEEPS = 10_000
-"""Sweeps after which a fit is used as it stands; only tiny penalties on collinear data need as many."""
+"""Sweeps after which a fit is used as it is; only tiny penalties on collinear data need that many."""
 
 
 def lasso(x: FloatArray, y: FloatArray, penalty: float, start: FloatArray) -> FloatArray:
-    """Return the Lasso estimate from ``(n, d), (n,)``, searched from ``start``.
+    """Return the Lasso estimate.
 
-    No data give zero. A penalty of zero gives the least squares estimate of smallest norm. Where several estimates
-    are as good, which one comes depends on ``start``.
+    Without data it is zero. A penalty of zero gives the least squares estimate of smallest norm. If several estimates
+    are equally good, ``start`` decides which one is found.
+
+    Parameters
+    ----------
+    x : array of shape (n, d)
+        Features.
+    y : array of shape (n,)
+        Rewards.
+    penalty : float
+        Penalty, as in scikit-learn.
+    start : array of shape (d,)
+        Estimate from which the search starts.
+
+    Returns
+    -------
+    array of shape (d,)
+        The estimate.
     """
     count = len(y)
     if count == 0:
@@ -46,7 +64,7 @@ def lasso(x: FloatArray, y: FloatArray, penalty: float, start: FloatArray) -> Fl
         return least_squares(x, y)
     if np.abs(y @ x).max() <= count * penalty:  # then zero is optimal
         return np.zeros(x.shape[1])
-    from sklearn import config_context  # a slow import, which policies without a Lasso do without
+    from sklearn import config_context  # a slow import, which policies without a Lasso do not need
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import lasso_path
 
@@ -67,9 +85,21 @@ def lasso(x: FloatArray, y: FloatArray, penalty: float, start: FloatArray) -> Fl
 
 
 def cross_validated_penalty(x: FloatArray, y: FloatArray) -> float:
-    """Return the penalty with the smallest squared error over five contiguous folds, fewer if there are fewer rewards.
+    """Return the penalty with the smallest squared error over five contiguous folds.
 
-    Without a penalty where nothing correlates with the rewards; a single reward cannot be split and is an error.
+    There are fewer folds if there are fewer rewards; a single reward cannot be split and is an error.
+
+    Parameters
+    ----------
+    x : array of shape (n, d)
+        Features.
+    y : array of shape (n,)
+        Rewards.
+
+    Returns
+    -------
+    float
+        The penalty; zero if no feature correlates with the rewards.
     """
     if not np.any(y @ x):
         return 0.0
@@ -87,12 +117,27 @@ def least_squares(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def root_log_rate(count: int, dimension: int) -> float:
-    """Return √((log t + log d) / t), by which Bastani and Bayati, and Kim and Paik, shrink penalties."""
+    """Return √((log t + log d) / t), the rate of the penalties of Bastani and Bayati and of Kim and Paik."""
     return math.sqrt((math.log(count) + math.log(dimension)) / count)
 
 
 def refit_is_due(count: int, fitted: int, growth: float) -> bool:
-    """Say whether ``count`` rewards ask for a new fit after one on ``fitted``: 0.1 means each time 10% are new."""
+    """Return whether it is time to fit again.
+
+    Parameters
+    ----------
+    count : int
+        Number of rewards.
+    fitted : int
+        Number of rewards in the last fit.
+    growth : float
+        Share of new rewards at which to fit again: 0.1 means after each 10%.
+
+    Returns
+    -------
+    bool
+        Whether a new fit is due.
+    """
     return count > fitted and count >= (1.0 + growth) * fitted
 
 
@@ -102,13 +147,32 @@ def check_weight(name: str, value: object) -> float:
 
 
 def draw_best(values: FloatArray, rng: Generator) -> tuple[int, float]:
-    """Return a row with the largest value and its probability: ties are broken uniformly at random."""
+    """Return a row with the largest value; ties are broken uniformly at random.
+
+    Parameters
+    ----------
+    values : array of shape (K,)
+        Value of each row.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    row, probability : int, float
+        The row and its probability.
+    """
     best = np.flatnonzero(values == values.max())
     return int(best[rng.integers(len(best))] if len(best) > 1 else best[0]), 1.0 / len(best)
 
 
 class Samples:
-    """Rows and rewards in the order in which they were learnt."""
+    """Rows and rewards, in the order in which they came.
+
+    Parameters
+    ----------
+    dimension : int
+        Length of a row.
+    """
 
     def __init__(self, dimension: int) -> None:
         self._x, self._y, self._count = np.empty((64, dimension)), np.empty(64), 0
@@ -118,12 +182,12 @@ class Samples:
 
     @property
     def x(self) -> FloatArray:
-        """Rows, ``(n, d)``."""
+        """Rows, shape ``(n, d)``."""
         return self._x[: self._count]
 
     @property
     def y(self) -> FloatArray:
-        """Rewards, ``(n,)``."""
+        """Rewards, shape ``(n,)``."""
         return self._y[: self._count]
 
     def append(self, x: FloatArray, y: FloatArray) -> None:
@@ -148,7 +212,17 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What a rule plays by (``coefficients``), the Lasso behind it, and the penalty of that."""
+    """Estimate of θ.
+
+    Attributes
+    ----------
+    coefficients : array of shape (d,)
+        Estimate that the rule plays by.
+    lasso : array of shape (d,)
+        Lasso estimate that it was made from.
+    penalty : float
+        Penalty of that Lasso.
+    """
 
     coefficients: FloatArray
     lasso: FloatArray
@@ -156,14 +230,29 @@ class Estimate:
 
 
 class Estimator(Protocol):
-    """How to estimate θ from at least one reward; ``start`` is the last Lasso."""
+    """Interface of estimators of θ from at least one reward."""
 
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
-        """Return the estimate from ``(n, d), (n,)``."""
+        """Return the estimate.
+
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Rewards.
+        start : array of shape (d,)
+            The last Lasso estimate.
+
+        Returns
+        -------
+        Estimate
+            The estimate.
+        """
 
 
 class LassoEstimator:
-    """What learns: stored rewards, and an estimate that is made again when enough of them are new.
+    """Learner: stored rewards, and an estimate that is made again when enough of them are new.
 
     Parameters
     ----------
@@ -184,14 +273,14 @@ class LassoEstimator:
         self._fitted = 0
 
     def estimate(self) -> Estimate:
-        """Return the estimate that the next decision is made by."""
+        """Return the estimate that the next decision uses."""
         if refit_is_due(len(self.samples), self._fitted, self.refit_growth):
             self._estimate = self.estimator(self.samples.x, self.samples.y, self._estimate.lasso)
             self._fitted = len(self.samples)
         return self._estimate
 
     def notes(self) -> dict[str, float]:
-        """Return what explanations say of the estimate."""
+        """Return what explanations say about the estimate."""
         used = float(np.count_nonzero(self._estimate.coefficients))
         return {
             "rewards in the estimate": float(self._fitted),
@@ -200,7 +289,7 @@ class LassoEstimator:
         }
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Keep the rewards."""
+        """Store the rewards."""
         self.samples.append(x, y)
 
     def state(self) -> dict[str, Any]:
@@ -222,15 +311,15 @@ class LassoEstimator:
 
 @dataclass(frozen=True)
 class GreedyLasso(Rule):
-    """Play the best row under the estimate, after some uniform rounds if wanted.
+    """Play the best row under the estimate, optionally after some uniform rounds.
 
-    Ties are broken uniformly at random. As long as the estimate is zero, which it is while the penalty is large, all
-    rows are tied, and that is how these policies explore.
+    Ties are broken uniformly at random. While the penalty is large the estimate is zero and all rows tie: that is how
+    these policies explore.
 
     Parameters
     ----------
     exploration : int, default=0
-        Uniformly random decisions before the greedy ones.
+        Number of uniformly random decisions before the greedy ones.
     """
 
     exploration: int = 0
@@ -241,7 +330,7 @@ class GreedyLasso(Rule):
             raise ArgumentTypeError("posterior", "a LassoEstimator for GreedyLasso", shown(posterior))
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
-        """Play the best row, or any."""
+        """Play the best row, or a random one while exploring."""
         coefficients = beliefs.posterior.estimate().coefficients
         values = beliefs.features @ coefficients
         exploring = beliefs.decisions < self.exploration
@@ -257,6 +346,6 @@ class LassoPolicy(Policy):
 
     @property
     def coefficients(self) -> FloatArray:
-        """Estimate of θ that the next decision is made by, shape ``(d,)``."""
+        """Estimate of θ that the next decision uses, shape ``(d,)``."""
         estimate: Estimate = self.posterior.estimate()
         return estimate.coefficients.copy()

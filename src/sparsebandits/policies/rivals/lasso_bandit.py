@@ -1,4 +1,4 @@
-"""The Lasso bandit: an arm is a row number, each arm has a parameter of its own, and forced samples of every arm.
+"""The Lasso bandit: an arm is a row number, each arm has its own parameter, and every arm gets forced samples.
 
 Bastani and Bayati (2020), the algorithm of section 3. In round t arm i shows the context x_i. With K arms, T_i the
 forced and S_i all rounds in which arm i was played,
@@ -9,17 +9,17 @@ forced and S_i all rounds in which arm i was played,
         candidates = {i : ⟨x_i, θ(T_i, λ_1)⟩ ≥ max_j ⟨x_j, θ(T_j, λ_1)⟩ − h / 2},
         the candidate with the largest ⟨x_i, θ(S_i, λ_2t)⟩ is played, λ_2t = λ_20 √((log t + log d) / t).
 
-The source has one context a round for all arms: repeat it in every row, or put it into the block of the row's arm and
-zeros elsewhere, and this is its algorithm. Rows that differ from arm to arm are taken as they are, so what is learnt of
-one arm says nothing of the others.
+The source has one context per round for all arms: repeat it in every row, or put it into the block of the row's arm
+with zeros elsewhere, and this is its algorithm. Rows that differ between arms are used as they are, so what is learnt
+about one arm says nothing about the others.
 
-q = 1, h = 5 and λ_1 = 0.05 are what Kim and Paik (2019) run it with in their program, with λ_20 = 0.05 and noise of
-deviation 0.05. The theorem's λ_20 is proportional to the deviation σ and its λ_1 is not, so the default is λ_20 = σ.
-That program shows each arm the rows of all arms, end to end, and takes λ for the penalty of scikit-learn, which is
-twice the source's.
+q = 1, h = 5 and λ_1 = 0.05 are the values in the program of Kim and Paik (2019), with λ_20 = 0.05 and noise of standard
+deviation 0.05. The theorem's λ_20 is proportional to the standard deviation σ and its λ_1 is not, so the default is
+λ_20 = σ. That program shows each arm the rows of all arms, end to end, and uses λ as the penalty of scikit-learn, which
+is twice the source's.
 
-Out of its element where the arms share one parameter, as everywhere else in this package: K parameters are learnt
-instead of one, and all of the first 2 K q rounds are forced. On a fixed action set a row never changes, so the
+It is not suited to arms that share one parameter, as everywhere else in this package: K parameters are learnt instead
+of one, and all of the first 2 K q rounds are forced. On a fixed action set a row never changes, so the
 estimates are K shrunken averages: a bandit without features. ``parameters="shared"``, which is not in the source, pools
 the arms: one forced-sample and one all-sample Lasso, and q uniformly drawn forced rounds where the source has K q.
 """
@@ -50,12 +50,28 @@ from sparsebandits.rules.choice import Choice, Reasons
 from sparsebandits.rules.rule import Rule
 
 PARAMETERS = ("disjoint", "shared")
-ARM, FORCED, CONTEXT = 0, 1, 2  # where they stand in a row of samples
+ARM, FORCED, CONTEXT = 0, 1, 2  # columns of the samples
 
 
 def forced_arm(number: int, n_arms: int, forced_samples: int) -> int | None:
-    """Return the arm that round ``number`` (from one) forces, counted from zero, or nothing.
+    """Return the arm that a round forces, or None.
 
+    Parameters
+    ----------
+    number : int
+        Number of the round, from one.
+    n_arms : int
+        Number of arms K.
+    forced_samples : int
+        q, number of forced samples of each arm in each block.
+
+    Returns
+    -------
+    int or None
+        The arm, counted from zero; None if the round is not forced.
+
+    Examples
+    --------
     >>> [forced_arm(t, n_arms=2, forced_samples=1) for t in range(1, 11)]
     [0, 1, 0, 1, None, None, 0, 1, None, None]
     """
@@ -65,7 +81,7 @@ def forced_arm(number: int, n_arms: int, forced_samples: int) -> int | None:
 
 
 class ForcedSamples:
-    """What learns: for each arm a Lasso on its forced samples and one on all its samples.
+    """Learner: for each arm a Lasso on its forced samples and one on all its samples.
 
     Parameters
     ----------
@@ -89,11 +105,22 @@ class ForcedSamples:
         self._fitted = 0
 
     def arms_of(self, rows: int) -> IntArray:
-        """Return the arm of each of a number of rows."""
+        """Return the arm of each row, for an action set with so many rows."""
         return np.arange(rows) if self.n_arms is not None else np.zeros(rows, dtype=np.intp)
 
     def estimates(self, n_arms: int) -> tuple[FloatArray, FloatArray]:
-        """Return θ(T_i, λ_1) and θ(S_i, λ_2t) of at least ``n_arms`` arms, one per row."""
+        """Return the estimates of at least ``n_arms`` arms.
+
+        Parameters
+        ----------
+        n_arms : int
+            Number of arms that are needed.
+
+        Returns
+        -------
+        forced, everything : array of shape (K, d)
+            θ(T_i, λ_1) and θ(S_i, λ_2t), one arm per row.
+        """
         count = len(self.samples)
         if refit_is_due(count, self._fitted, self.refit_growth):
             x, y = self.samples.x, self.samples.y
@@ -110,7 +137,7 @@ class ForcedSamples:
         return padded(self._forced, n_arms), padded(self._all, n_arms)
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Keep the rewards, with their arms and whether they were forced."""
+        """Store the rewards, with their arms and whether they were forced."""
         self.samples.append(x, y)
 
     def state(self) -> dict[str, Any]:
@@ -144,7 +171,7 @@ class ForcedSampling(Rule):
     Parameters
     ----------
     forced_samples : int
-        q, forced samples of each arm in each block of them.
+        q, number of forced samples of each arm in each block.
     localisation : float
         h, in the unit of rewards.
     """
@@ -196,7 +223,7 @@ class LassoBandit(Policy):
     noise_variance : float, default=1.0
         Noise variance σ² of a reward; only the default of ``all_penalty`` uses it.
     forced_samples : int, default=1
-        q, forced samples of each arm in each block of them.
+        q, number of forced samples of each arm in each block.
     localisation : float, default=5.0
         h, in the unit of rewards.
     forced_penalty : float, default=0.05
@@ -249,6 +276,6 @@ class LassoBandit(Policy):
 
     @property
     def coefficients(self) -> FloatArray:
-        """All-sample estimates that the next decision is made by: one row per arm, or one row in all."""
+        """All-sample estimates that the next decision uses: one row per arm, or a single row if arms are pooled."""
         estimates: FloatArray = self.posterior.estimates(1)[1]
         return estimates.copy()

@@ -1,14 +1,14 @@
-"""Greedy play on a Lasso: the plain baseline of sparse bandits.
+"""Greedy play on a Lasso: the simplest baseline of sparse bandits.
 
 Fit a Lasso to all rewards, play argmax_a ⟨a, θ̂⟩. The penalty is the universal one (Bickel, Ritov and Tsybakov 2009),
 
     penalty_t = c · σ · max_j √(Σ x_j² / t) · √(2 log d / t),
 
-or is chosen by five-fold cross-validation, each time that the Lasso is fitted anew.
+or is chosen by five-fold cross-validation, each time that the Lasso is fitted again.
 
-Out of its element on a fixed action set: nothing there makes it look at features that the action it likes does not
-vary, so it settles on whatever looked best first. ``exploration`` uniform rounds beforehand help, and make it
-explore-then-exploit. Where each round brings fresh rows, their variety explores for it.
+It is not suited to a fixed action set: nothing there makes it explore features that its preferred action does not vary,
+so it settles on whatever looked best first. ``exploration`` uniform rounds beforehand help, and make it
+explore-then-exploit. Where each round brings new rows, their variety explores for it.
 """
 
 import math
@@ -33,14 +33,27 @@ from sparsebandits.policies.rivals.lasso import (
 from sparsebandits.randomness import Seed
 
 LEAST_REWARDS = 2 * FOLDS
-"""Rewards below which cross-validation says nothing, and the universal penalty stands in."""
+"""Number of rewards below which cross-validation is unreliable and the universal penalty is used instead."""
 
 GROWTH_OF_CROSS_VALIDATION = 0.1
-"""Share of new rewards at which a cross-validated Lasso is fitted anew, by default: each fit takes tens of ms."""
+"""Share of new rewards at which a cross-validated Lasso is fitted again by default, since a fit takes tens of ms."""
 
 
 def universal_penalty(x: FloatArray, noise_deviation: float) -> float:
-    """Return the penalty that keeps out, with high probability, what is due to noise alone."""
+    """Return the penalty that excludes, with high probability, features whose correlation is due to noise alone.
+
+    Parameters
+    ----------
+    x : array of shape (n, d)
+        Features.
+    noise_deviation : float
+        Standard deviation σ of the noise.
+
+    Returns
+    -------
+    float
+        The penalty, as in scikit-learn.
+    """
     count, dimension = x.shape
     size = math.sqrt(float((x * x).sum(axis=0).max()) / count)
     return noise_deviation * size * math.sqrt(2.0 * math.log(dimension) / count)
@@ -48,13 +61,21 @@ def universal_penalty(x: FloatArray, noise_deviation: float) -> float:
 
 @dataclass(frozen=True)
 class PlainLasso:
-    """The estimate of :class:`LassoGreedy`."""
+    """Estimator of :class:`LassoGreedy`.
+
+    Parameters
+    ----------
+    noise_deviation : float
+        Standard deviation σ of the noise.
+    penalty : float or "cross-validation"
+        Factor c on the universal penalty, or cross-validation.
+    """
 
     noise_deviation: float
     penalty: float | str
 
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
-        """Fit with the universal or the cross-validated penalty."""
+        """Return the Lasso estimate with the universal or the cross-validated penalty."""
         penalty = universal_penalty(x, self.noise_deviation)
         if not isinstance(self.penalty, str):
             penalty *= self.penalty
@@ -72,11 +93,11 @@ class LassoGreedy(LassoPolicy):
     actions : array or DataFrame of shape (K, d)
         One row per action.
     noise_variance : float, default=1.0
-        Noise variance of a reward; the penalty is proportional to its root.
+        Noise variance of a reward; the penalty is proportional to its square root.
     penalty : float or "cross-validation", default=1.0
         Factor c on the universal penalty, or cross-validation.
     exploration : int, default=0
-        Uniformly random decisions before the greedy ones.
+        Number of uniformly random decisions before the greedy ones.
     refit_growth : float, optional
         Share of new rewards at which the Lasso is fitted again; 0 is after every reward. By default 0, or 0.1 with
         cross-validation.

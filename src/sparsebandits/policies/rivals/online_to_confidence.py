@@ -20,12 +20,12 @@ S of θ*, zero elsewhere:
     −2σ² log m_t ≤ L_t(θ*) + C(S),   C(S) = σ² (2 log(1/π(S)) + log det(I + D_S G_S / σ²) + ‖θ* − μ‖² in D_S⁻¹),
     ρ_t(θ*) ≤ B_t = Σ (Y_s − Ŷ_s)² + 2σ² log m_t + max over |S| ≤ s of C(S).
 
-It holds on every path, whatever the rewards. Assumed are ‖θ*‖₀ ≤ s, ‖θ*‖ ≤ M, and an exact evidence: enumeration has
-it, particles estimate it. log det is at most the sum over G's diagonal (Hadamard), so the maximum is a sort. The
-first two terms of B_t are the forecaster's squared loss beyond its mix loss, which is observed, and small.
+It holds on every path, whatever the rewards. Assumed are ‖θ*‖₀ ≤ s, ‖θ*‖ ≤ M, and an exact evidence: enumeration
+computes it, particles estimate it. log det is at most the sum over G's diagonal (Hadamard), so the maximum is a sort.
+The first two terms of B_t are the forecaster's squared loss beyond its mix loss, which is observed, and small.
 
-Rewards may come late. The forecaster predicts when a reward is told, in the order of telling; the theorem holds if
-that order does not depend on rewards that have not been told.
+Rewards may come late. The forecaster predicts a reward when it arrives, in the order of arrival; the theorem holds if
+that order does not depend on rewards that have not arrived yet.
 """
 
 import math
@@ -71,13 +71,29 @@ from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
 from sparsebandits.rules.rule import Rule
 
-FORECASTERS = ("particles", "enumeration")  # the engines that know the evidence
+FORECASTERS = ("particles", "enumeration")  # the engines that give the evidence
 REGRETS = ("theory", "realised")
 
 
 def conversion(regret: float, noise_variance: float, delta: float) -> float:
     """Return β_t for a regret of at most B_t.
 
+    Parameters
+    ----------
+    regret : float
+        Bound B_t on the regret of the forecaster.
+    noise_variance : float
+        σ².
+    delta : float
+        Probability δ that the set misses θ*.
+
+    Returns
+    -------
+    float
+        β_t.
+
+    Examples
+    --------
     >>> round(conversion(0.0, 1.0, 0.05), 1)
     139.8
     """
@@ -90,18 +106,52 @@ class Complexity:
     """The largest C(S) over supports of at most s coordinates, as a function of the diagonal of G.
 
     Coordinates that the prior always includes do not count towards s; those that it never includes are zero.
+
+    Attributes
+    ----------
+    noise_variance : float
+        σ².
+    snr : array of shape (d,)
+        Slab variance over noise variance.
+    free : bool array of shape (d,)
+        Coordinates that are included with a probability between 0 and 1.
+    forced : bool array of shape (d,)
+        Coordinates that are always included.
+    coordinate : array
+        Contribution of each free coordinate to 2 log(1/π(S)) if it is included.
+    support : array of shape (s + 1,)
+        For each size of S, the remaining terms of 2 log(1/π(S)) plus a bound on ‖θ* − μ‖² in D_S⁻¹.
     """
 
-    noise_variance: float  # σ²
-    snr: FloatArray  # (d,): slab variance over noise variance
-    free: NDArray[np.bool_]  # (d,): included with a probability between 0 and 1
-    forced: NDArray[np.bool_]  # (d,): always included
-    coordinate: FloatArray  # of each free coordinate that is included, in 2 log(1/π(S))
-    support: FloatArray  # (s + 1,): the rest of 2 log(1/π(S)), for each size of S, and ‖θ* − μ‖² at most
+    noise_variance: float
+    snr: FloatArray
+    free: NDArray[np.bool_]
+    forced: NDArray[np.bool_]
+    coordinate: FloatArray
+    support: FloatArray
 
     @classmethod
     def of(cls, prior: SpikeSlab, dimension: int, noise_variance: float, bound: float, sparsity: int) -> "Complexity":
-        """Gather what does not depend on data."""
+        """Compute what does not depend on data.
+
+        Parameters
+        ----------
+        prior : SpikeSlab
+            Prior π of the forecaster.
+        dimension : int
+            Number of features d.
+        noise_variance : float
+            σ².
+        bound : float
+            M, with ‖θ*‖ ≤ M.
+        sparsity : int
+            s, with ‖θ*‖₀ ≤ s.
+
+        Returns
+        -------
+        Complexity
+            The terms of C(S).
+        """
         mean, variance = prior.slab(dimension)
         beta = prior.inclusions(dimension)
         free, forced = (beta > 0) & (beta < 1), beta == 1
@@ -118,7 +168,18 @@ class Complexity:
         return cls(noise_variance, variance / noise_variance, free, forced, coordinate, support + far)
 
     def largest(self, diagonal: FloatArray) -> float:
-        """Return max C(S), where ``diagonal`` is that of G, shape ``(d,)``."""
+        """Return the largest C(S).
+
+        Parameters
+        ----------
+        diagonal : array of shape (d,)
+            Diagonal of G.
+
+        Returns
+        -------
+        float
+            max C(S) over |S| ≤ s.
+        """
         volume = np.log1p(self.snr * diagonal)
         price = np.sort(volume[self.free] + self.coordinate)[::-1]
         dearest = np.concatenate(([0.0], np.cumsum(price)))[: len(self.support)]
@@ -126,20 +187,20 @@ class Complexity:
 
 
 class ForecastEllipsoid:
-    """What learns: a forecaster, and the ellipsoid around the ridge fit to its forecasts.
+    """Learner: a forecaster, and the ellipsoid around the ridge fit to its forecasts.
 
     Parameters
     ----------
     forecaster : Particles or Enumeration
-        Engine that predicts each reward before it is used, and knows the evidence.
+        Engine that predicts each reward before it learns from it, and gives the evidence.
     delta : float
-        The set misses θ* with at most this probability.
+        Largest probability that the set misses θ*.
     bound : float
         M, with ‖θ*‖ ≤ M.
     sparsity : int
         s, with ‖θ*‖₀ ≤ s.
     regret : "theory", "realised" or float
-        B_t.
+        B_t, or how it is computed.
     """
 
     def __init__(
@@ -161,7 +222,7 @@ class ForecastEllipsoid:
         self.misfit = 0.0  # ‖θ̂‖² + Σ (Ŷ − ⟨A, θ̂⟩)²
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Forecast each reward, in order, before it is used."""
+        """Forecast each reward, in order, before learning from it."""
         if weights is not None:  # the theorem has one noise variance: scaled by √w, all rewards have it
             x, y = x * np.sqrt(weights)[:, np.newaxis], y * np.sqrt(weights)
         for row, reward in zip(x, y.tolist(), strict=True):
@@ -182,9 +243,20 @@ class ForecastEllipsoid:
         return self.forecaster.summary()
 
     def radius(self, regret: float) -> float:
-        """Return the radius of the ellipsoid, if the forecaster's regret is at most ``regret``."""
+        """Return the radius of the ellipsoid.
+
+        Parameters
+        ----------
+        regret : float
+            Bound B_t on the regret of the forecaster.
+
+        Returns
+        -------
+        float
+            The radius; zero if the set is empty.
+        """
         beta = conversion(regret, self.forecaster.noise_variance, self.delta)
-        return math.sqrt(max(self.bound**2 + beta - self.misfit, 0.0))  # an empty set is its centre
+        return math.sqrt(max(self.bound**2 + beta - self.misfit, 0.0))  # an empty set is replaced by its centre
 
     def regret_bound(self) -> float:
         """Return B_t, at least zero."""
@@ -217,12 +289,12 @@ class ForecastEllipsoid:
 
 @dataclass(frozen=True)
 class OptimismOverForecasts(Rule):
-    """Play the action with the largest ⟨a, θ⟩ in the confidence set; the lower row wins a tie.
+    """Play the action with the largest ⟨a, θ⟩ over the confidence set; ties go to the lower row.
 
     Parameters
     ----------
     scale : float, default=1.0
-        Factor on the radius; 1 is the theorem, less is tuning.
+        Factor on the radius; 1 is the theorem's, smaller values are tuning.
     """
 
     scale: float = 1.0
@@ -260,18 +332,18 @@ class OnlineToConfidence(Policy):
     engine : {"particles", "enumeration"}, default="particles"
         Engine of the forecaster; "enumeration" is for small d.
     n_draws : int, default=10000
-        Draws of the engine.
+        Number of draws of the engine.
     delta : float, default=0.05
-        The set misses θ* with at most this probability.
+        Largest probability that the set misses θ*.
     bound : float, default=1.0
         M, with ‖θ*‖ ≤ M.
     sparsity : int, optional
-        s, with ‖θ*‖₀ ≤ s; by default what the prior expects, rounded up, or without a prior at most five.
+        s, with ‖θ*‖₀ ≤ s; by default the number that the prior expects, rounded up; at most five without a prior.
     regret : "theory", "realised" or float, default="theory"
-        B_t: "theory" is the bound derived above; "realised" is the loss beyond that of the forecaster's present
-        estimate, a heuristic; a number is taken as given.
+        B_t: "theory" is the bound derived in the module's docstring; "realised" is the loss in excess of that of the
+        forecaster's current estimate, a heuristic; a number is used as it is.
     scale : float, default=1.0
-        Factor on the radius; 1 is the theorem, less is tuning.
+        Factor on the radius; 1 is the theorem's, smaller values are tuning.
     engine_options : mapping, optional
         Further arguments of the engine.
     seed : int, SeedSequence or None

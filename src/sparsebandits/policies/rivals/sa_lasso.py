@@ -6,11 +6,12 @@ Oh, Iyengar and Zeevi (2021), Algorithm 1 for linear rewards. After t rewards, �
 
 and argmax_a ⟨a, θ̂⟩ is played. Their loss is the negative log-likelihood, so λ_t is the penalty of scikit-learn. Their
 theorem takes λ_0 = 2 σ x_max with ‖a‖ ≤ x_max; their program leaves x_max out and sets σ to 0.2 where the noise has
-deviation 0.5, so λ_0 is 0.8 times the deviation, which is the default here. Their program also fits an intercept; the
-paper has none, nor has this one.
+standard deviation 0.5, so λ_0 is 0.8 times the standard deviation, which is the default here. Their program also fits
+an intercept; neither the paper nor this implementation does.
 
-Made for fresh rows in each round, symmetrically distributed, whose variety explores for it. Out of its element on a
-fixed action set: it plays at random until one feature gets through the penalty, then what that feature likes.
+The algorithm is made for new, symmetrically distributed rows in each round, whose variety explores for it. It is not
+suited to a fixed action set: there it plays at random until one feature passes the penalty, then whatever action that
+feature favours.
 """
 
 import math
@@ -23,7 +24,7 @@ from sparsebandits.policies.rivals.lasso import Estimate, GreedyLasso, LassoEsti
 from sparsebandits.randomness import Seed
 
 PENALTY = 0.8
-"""λ_0 of the authors' program in units of the noise's deviation: 2 · 0.2 where that is 0.5."""
+"""λ_0 of the authors' program in units of the noise's standard deviation: 2 · 0.2 where that is 0.5."""
 
 
 def penalty_after(count: int, dimension: int, scale: float) -> float:
@@ -33,12 +34,18 @@ def penalty_after(count: int, dimension: int, scale: float) -> float:
 
 @dataclass(frozen=True)
 class SparsityAgnostic:
-    """The estimate of :class:`SALasso`."""
+    """Estimator of :class:`SALasso`.
 
-    scale: float  # λ_0
+    Parameters
+    ----------
+    scale : float
+        λ_0.
+    """
+
+    scale: float
 
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
-        """Fit with λ_t."""
+        """Return the Lasso estimate with penalty λ_t."""
         penalty = penalty_after(len(y), x.shape[1], self.scale)
         coefficients = lasso(x, y, penalty, start)
         return Estimate(coefficients, coefficients, penalty)

@@ -1,4 +1,4 @@
-"""The thresholded Lasso bandit: find the features that matter, forget the others, play greedily.
+"""The thresholded Lasso bandit: find the features that matter, ignore the others, play greedily.
 
 Ariu, Abe and Proutière (2022), Algorithm 1. After t rewards, with λ_t = λ_0 √(2 log t log d / t):
 
@@ -6,12 +6,13 @@ Ariu, Abe and Proutière (2022), Algorithm 1. After t rewards, with λ_t = λ_0 
     S⁰ = {j : |θ⁰_j| > 4 λ_t},    S¹ = {j ∈ S⁰ : |θ⁰_j| > 4 λ_t √|S⁰|},
     θ̂ = least squares on the features in S¹, zero elsewhere,
 
-and argmax_a ⟨a, θ̂⟩ is played; while S¹ is empty, that is any row, drawn uniformly. The authors' program takes λ_t for
-the penalty of scikit-learn, and λ_0 = 0.02 for noise of deviation 1 in all of its experiments; so does this one, times
-the deviation. Their theorem asks for λ_0 of the order of σ times the size of a feature.
+and argmax_a ⟨a, θ̂⟩ is played; while S¹ is empty, all rows tie and one is drawn uniformly. The authors' program uses λ_t
+as the penalty of scikit-learn, and λ_0 = 0.02 for noise of standard deviation 1 in all of its experiments; the default
+here is that value times the standard deviation. Their theorem needs λ_0 of the order of σ times the size of a feature.
 
-Made for fresh rows in each round, whose variety explores for it. Out of its element on a fixed action set: at the
-default λ_0 it settles on an action after a handful of rewards. A larger λ_0 there means more uniform rounds at first.
+The algorithm is made for new rows in each round, whose variety explores for it. It is not suited to a fixed action set:
+with the default λ_0 it settles on an action after a few rewards. There, a larger λ_0 means more uniform rounds at
+first.
 """
 
 import math
@@ -34,7 +35,7 @@ from sparsebandits.policies.rivals.lasso import (
 from sparsebandits.randomness import Seed
 
 PENALTY = 0.02
-"""λ_0 of the authors' experiments, whose noise has deviation 1."""
+"""λ_0 of the authors' experiments, whose noise has standard deviation 1."""
 
 
 def penalty_after(count: int, dimension: int, scale: float) -> float:
@@ -43,8 +44,22 @@ def penalty_after(count: int, dimension: int, scale: float) -> float:
 
 
 def thresholded_support(coefficients: FloatArray, penalty: float) -> IntArray:
-    """Return S¹: what is above 4 λ_t, then above 4 λ_t √|S⁰|.
+    """Return S¹: the features above 4 λ_t, and of those the ones above 4 λ_t √|S⁰|.
 
+    Parameters
+    ----------
+    coefficients : array of shape (d,)
+        Lasso estimate θ⁰.
+    penalty : float
+        λ_t.
+
+    Returns
+    -------
+    int array
+        The features in S¹, ascending.
+
+    Examples
+    --------
     >>> thresholded_support(np.array([0.9, 0.5, 0.05, 0.0]), 0.1).tolist()
     [0]
     """
@@ -55,12 +70,18 @@ def thresholded_support(coefficients: FloatArray, penalty: float) -> IntArray:
 
 @dataclass(frozen=True)
 class Thresholded:
-    """The estimate of :class:`ThresholdedLasso`."""
+    """Estimator of :class:`ThresholdedLasso`.
 
-    scale: float  # λ_0
+    Parameters
+    ----------
+    scale : float
+        λ_0.
+    """
+
+    scale: float
 
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
-        """Fit, threshold twice, fit without a penalty."""
+        """Return the estimate: fit a Lasso, threshold twice, fit without a penalty."""
         penalty = penalty_after(len(y), x.shape[1], self.scale)
         first = lasso(x, y, penalty, start)
         support = thresholded_support(first, penalty)
