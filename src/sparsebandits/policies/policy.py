@@ -41,9 +41,16 @@ class Learner(Protocol):
     """Interface of what learns in a policy: every engine, and the estimators of rivals."""
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Learn from a batch ``(n, d), (n,)`` that has been checked; observations weigh 1 by default.
+        """Learn from a batch that has been checked.
 
-        If the rule's choices have an ``observation``, ``x`` has those rows instead of the actions' features.
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Features of the chosen actions, or the ``observation`` of each choice if the rule's choices have one.
+        y : array of shape (n,)
+            Rewards.
+        weights : array of shape (n,), optional
+            Weight of each observation; by default 1.
         """
 
     def state(self) -> dict[str, Any]:
@@ -57,10 +64,26 @@ class Recorder(Protocol):
     """Interface of a record of decisions and rewards; ``sparsebandits.journal`` has several."""
 
     def decided(self, decision: Decision, offered: ActionSet) -> None:
-        """Record a decision, before ``ask`` returns it."""
+        """Record a decision, before ``ask`` returns it.
+
+        Parameters
+        ----------
+        decision : Decision
+            The decision.
+        offered : ActionSet
+            The actions that it was chosen from.
+        """
 
     def rewarded(self, decision: Decision, reward: float) -> None:
-        """Record a reward, before the posterior learns from it."""
+        """Record a reward, before the posterior learns from it.
+
+        Parameters
+        ----------
+        decision : Decision
+            The decision.
+        reward : float
+            Its reward.
+        """
 
 
 Told: TypeAlias = Decision | int

@@ -230,7 +230,7 @@ class Conjugate(Engine):
         return precision
 
     def drift(self) -> float:
-        """Return the largest entry of |S'PS − I|: how far the updated root is from the sufficient statistics."""
+        """Return the largest absolute entry of S'PS − I: how far the updated root is from the sufficient statistics."""
         error = self._root.T @ self.precision() @ self._root
         np.einsum("jj->j", error)[:] -= 1.0
         return float(np.abs(error).max())

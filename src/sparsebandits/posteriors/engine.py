@@ -82,7 +82,17 @@ class Engine(ABC):
 
     @abstractmethod
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Condition on a batch ``(n, d), (n,)`` that has been checked; observations weigh 1 by default."""
+        """Condition on a batch that has been checked.
+
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Rewards.
+        weights : array of shape (n,), optional
+            Weight w of each observation, whose noise variance is σ² / w; by default 1.
+        """
 
     @abstractmethod
     def draws(self) -> Draws:
@@ -90,11 +100,29 @@ class Engine(ABC):
 
         ``theta`` is the *same* array for as long as only weights change, which tells a rule that the best action
         under each draw is already known.
+
+        Returns
+        -------
+        Draws
+            The draws and their weights.
         """
 
     @abstractmethod
     def sample(self, rng: Generator, size: int) -> FloatArray:
-        """Return ``size`` equally weighted draws of θ, shape ``(size, d)``, made with ``rng``."""
+        """Return equally weighted draws of θ.
+
+        Parameters
+        ----------
+        rng : Generator
+            Source of randomness.
+        size : int
+            Number of draws.
+
+        Returns
+        -------
+        array of shape (size, d)
+            Draws, one per row.
+        """
 
     @abstractmethod
     def inclusion(self) -> FloatArray:
@@ -109,7 +137,13 @@ class Engine(ABC):
         return {"evidence": self.evidence.state(), "rng": generator_state(self._rng)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a saved state."""
+        """Continue from a saved state.
+
+        Parameters
+        ----------
+        state : mapping
+            What :meth:`state` returned.
+        """
         self.evidence.restore(state["evidence"])
         restore_generator(self._rng, state["rng"])
 
@@ -143,12 +177,34 @@ class Engine(ABC):
         return self.draws().mean()
 
     def variances(self, x: FloatArray) -> FloatArray:
-        """Return Var⟨x_k, θ⟩ for each row of ``x``, shape ``(K,)``."""
+        """Return the posterior variance of ⟨x_k, θ⟩ for each row of ``x``.
+
+        Parameters
+        ----------
+        x : array of shape (K, d)
+            Rows, such as actions.
+
+        Returns
+        -------
+        array of shape (K,)
+            One variance per row.
+        """
         variances = np.einsum("kj,kj->k", self.covariance_times(x.T).T, x)
         return np.asarray(np.maximum(variances, 0.0))
 
     def covariance_times(self, x: FloatArray) -> FloatArray:
-        """Return Cov[θ] x, for a vector or for the columns of a matrix."""
+        """Return the product of the posterior covariance with a vector or matrix.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (d, K)
+            A vector, or a matrix of columns.
+
+        Returns
+        -------
+        array of shape (d,) or (d, K)
+            Cov[θ] x.
+        """
         draws = self.draws()
         apart = draws.theta - draws.mean()
         return np.asarray(apart.T @ (draws.weights * (apart @ x).T).T)

@@ -332,7 +332,18 @@ class Moves:
         return np.asarray(np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta))
 
     def inclusion(self, members: Ensemble) -> FloatArray:
-        """Return P(γ_j = 1 | θ_j, β, V) of each member, shape ``(M, d)``."""
+        """Return P(γ_j = 1 | θ_j, β, V) of each member.
+
+        Parameters
+        ----------
+        members : Ensemble
+            The members.
+
+        Returns
+        -------
+        array of shape (M, d)
+            Inclusion probabilities.
+        """
         scales = None if members.slab_variances is None else self._scales(members)
         return self.prior.inclusion_given(members.theta, members.beta, scales)
 

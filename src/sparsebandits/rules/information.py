@@ -100,7 +100,18 @@ class Optima:
     grouped: "Grouped | None"
 
     def draws_of(self, action: int) -> IntArray:
-        """Return the rows of the draws under which ``action`` is best."""
+        """Return the draws under which an action is best.
+
+        Parameters
+        ----------
+        action : int
+            Row of the action.
+
+        Returns
+        -------
+        int array
+            Indices of the draws.
+        """
         g = int(np.searchsorted(self.support, action))
         if g == len(self.support) or self.support[g] != action:
             return self.order[:0]

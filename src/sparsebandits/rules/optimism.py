@@ -89,7 +89,20 @@ def check_width(width: object) -> Width:
 
 
 def current_width(width: Width, posterior: Any) -> float:
-    """Return w, the number of posterior standard deviations between estimate and bound."""
+    """Return w, the number of posterior standard deviations between estimate and bound.
+
+    Parameters
+    ----------
+    width : float or ConfidenceRadius
+        The rule's width.
+    posterior : Engine
+        The posterior; a :class:`Conjugate` if the width is a confidence radius.
+
+    Returns
+    -------
+    float
+        w.
+    """
     if isinstance(width, ConfidenceRadius):
         return width.width(posterior.log_det_ratio, float(np.min(posterior.prior.variance)))
     return width
@@ -109,7 +122,12 @@ class Optimism(Rule):
     Parameters
     ----------
     width : float or ConfidenceRadius, default=2.0
-        Posterior standard deviations added to the mean.
+        Number of posterior standard deviations added to the mean.
+
+    Examples
+    --------
+    >>> Optimism(width=1.5)
+    Optimism(width=1.5)
     """
 
     width: Width = 2.0

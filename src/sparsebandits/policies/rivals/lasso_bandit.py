@@ -157,7 +157,20 @@ class ForcedSamples:
 
 
 def padded(coefficients: FloatArray, n_arms: int) -> FloatArray:
-    """Return the coefficients with zeros for arms that have not been seen, up to ``n_arms``."""
+    """Return coefficients with zeros for arms that have not been seen.
+
+    Parameters
+    ----------
+    coefficients : array of shape (k, d)
+        Coefficients of the first k arms, one per row.
+    n_arms : int
+        Number of rows that are needed.
+
+    Returns
+    -------
+    array of shape (max(k, n_arms), d)
+        Coefficients, one arm per row.
+    """
     missing = n_arms - len(coefficients)
     if missing <= 0:
         return coefficients
