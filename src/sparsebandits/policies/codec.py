@@ -94,7 +94,7 @@ def encode_learner(name: str, learner: Any) -> Any:
     name : str
         Where the learner belongs, for the error.
     learner : Engine or other learner
-        What learns.
+        The learner.
 
     Returns
     -------

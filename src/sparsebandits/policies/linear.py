@@ -62,7 +62,7 @@ class LinearPolicy(Policy):
     actions : array or DataFrame of shape (K, d)
         One row per action.
     rule : Rule
-        What chooses.
+        The decision rule.
     prior : GaussianPrior, optional
         Prior of θ; by default N(0, 1/d) for each coordinate, so that ‖θ‖ is about one.
     noise_variance : float or array of shape (K,), default=1.0

@@ -97,11 +97,11 @@ class Policy:
     actions : array or DataFrame of shape (K, d)
         One row per action, one column per feature.
     posterior : Engine or other learner
-        What learns from rewards, such as ``sb.Particles(prior, dimension=d)``.
+        The learner, such as ``sb.Particles(prior, dimension=d)``.
     rule : Rule
-        What chooses, such as ``sb.rules.InformationDirected()``.
+        The decision rule, such as ``sb.rules.InformationDirected()``.
     seed : int, SeedSequence or None
-        Seed of the rule's coin flips. The posterior has a seed of its own.
+        Seed of the rule's random choices. The posterior has its own seed.
     journal : Recorder, optional
         Where decisions and rewards are recorded, such as ``sb.journal.JsonLines("decisions.jsonl")``.
 

@@ -97,7 +97,7 @@ class SparsePolicy(Policy):
     actions : array or DataFrame of shape (K, d)
         One row per action.
     rule : Rule
-        What chooses.
+        The decision rule.
     prior : SpikeSlab, optional
         Prior of θ; by default one that learns how many features matter, and how much.
     noise_variance : float, array of shape (K,) or InverseGammaNoise, optional

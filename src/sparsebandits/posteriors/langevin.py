@@ -102,7 +102,8 @@ class Langevin(Engine):
     learning_rate : float or callable, default=0.5
         η_k as a share of 1 / L, one number or a function of k = 1, 2, …; 2 and more would diverge.
     step_size : float or callable, default=PowerDecay(0.6)
-        ω_k, likewise. A policy can be saved with numbers and :class:`PowerDecay`, not with other functions.
+        ω_k, one number or a function of k = 1, 2, …. A policy can be saved with numbers and :class:`PowerDecay`, not
+        with other functions.
     warm_start : bool, default=False
         Continue from where the chains were before the last observation, rather than from the start.
     rewards : Gaussian, optional

@@ -19,9 +19,9 @@ deviation 0.05. The theorem's λ_20 is proportional to the standard deviation σ
 is twice the source's.
 
 It is not suited to arms that share one parameter, as everywhere else in this package: K parameters are learnt instead
-of one, and all of the first 2 K q rounds are forced. On a fixed action set a row never changes, so the
-estimates are K shrunken averages: a bandit without features. ``parameters="shared"``, which is not in the source, pools
-the arms: one forced-sample and one all-sample Lasso, and q uniformly drawn forced rounds where the source has K q.
+of one, and all of the first 2 K q rounds are forced. On a fixed action set a row never changes, so the estimates are K
+shrunken averages: a bandit without features. ``parameters="shared"``, which is not in the source, pools the arms: one
+forced-sample and one all-sample Lasso, and q uniformly drawn forced rounds where the source has K q.
 """
 
 import math
