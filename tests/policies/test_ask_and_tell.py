@@ -246,5 +246,6 @@ def test_repr_names_the_settings() -> None:
     assert repr(named.ask()) == "Decision(id=0, action=0, label='a', probability=1)"
     assert repr(sb.LinTS(np.eye(1)).ask()) == "Decision(id=0, action=0, probability=1 (estimated from 101 draws))"
     assert repr(sb.Conjugate(sb.GaussianPrior(), 2)) == (
-        "Conjugate(2 features, 0 observations, noise_variance=1, n_draws=10000)"
+        "Conjugate(GaussianPrior(variance=1.0, mean=0.0), dimension=2, rewards=Gaussian(variance=1.0), n_draws=10000; "
+        "0 observations)"
     )
