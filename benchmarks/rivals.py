@@ -108,7 +108,12 @@ def run(name: str, trials: int, tuning_trials: int, workers: int, directory: Pat
         rows.append((policy, best, float(final.mean()), float(low), float(high), *apart, spent))
     table = Table(("policy", "chosen", "regret", "from", "to", "minus SparseIDS, from", "to ", "ms"), rows)
     print(f"\n{name}, {trials} trials\n\n{table}\n", flush=True)
-    content = {"setting": name, "trials": trials, "table": table.to_dicts(), "tuning": chosen}
+    content = {
+        "setting": name,
+        "trials": trials,
+        "table": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
+        "tuning": chosen,
+    }
     directory.mkdir(parents=True, exist_ok=True)
     file = directory / f"rivals-{'stay' if name == STAY else 'fresh'}.json"
     write_atomically(file, (json.dumps(content, indent=1) + "\n").encode())

@@ -16,7 +16,7 @@ from sparsebandits.model.priors import BetaInclusion, InverseGammaNoise, PointMa
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.gibbs import Gibbs
 from sparsebandits.posteriors.particles import Particles
-from sparsebandits.posteriors.summary import Summary
+from sparsebandits.tables import Rows
 
 ENGINES: dict[str, Any] = {"particles": Particles, "gibbs": Gibbs}
 PROBABILITIES = ("P(included)", "P(positive)")
@@ -72,8 +72,8 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = SpikeSlabRegressor(random_state=0).fit(X, y)
     >>> (model.inclusion_ > 0.5).nonzero()[0], model.coef_[:2].round(0)
     (array([0, 1]), array([3., 2.]))
-    >>> model.summary().names[:2]
-    ('0', '1')
+    >>> [row["feature"] for row in model.summary()[:2]]
+    ['0', '1']
     """
 
     def __init__(
@@ -163,25 +163,24 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         variance = (predictions - (predictions @ draws.weights)[:, np.newaxis]) ** 2 @ draws.weights
         return mean, self._target_scale * np.sqrt(variance + self.posterior_.noise_variance)
 
-    def summary(self) -> Summary:
+    def summary(self) -> Rows:
         """Summarise the coefficients, the features that are most likely to matter first.
 
         Returns
         -------
-        Summary
+        Rows
             One row per feature, in the units of the data: mean and standard deviation of the coefficient, its 95%
             interval, P(included) and P(positive). Print it, or call ``to_pandas()``.
         """
         check_is_fitted(self)
         found = self.posterior_.summary(list(getattr(self, "feature_names_in_", ())) or None)
-        unit, varies = self._target_scale / self._scale, self._varies
-        columns = {
-            name: np.where(varies, values if name in PROBABILITIES else unit * values, 0.0)
-            for name, values in found.columns.items()
-        }
-        order = np.lexsort((-np.abs(columns["mean"]), -columns["P(included)"]))
-        names = tuple(found.names[row] for row in order.tolist())
-        return Summary(found.of, names, {name: values[order] for name, values in columns.items()})
+        units = (self._target_scale / self._scale).tolist()
+        rows: list[dict[str, Any]] = []
+        for row, unit, varies in zip(found, units, self._varies.tolist(), strict=True):
+            factors = {key: 1.0 if key in PROBABILITIES else unit for key in row if key != "feature"}
+            scaled = {key: row[key] * factor if varies else 0.0 for key, factor in factors.items()}
+            rows.append({"feature": row["feature"], **scaled})
+        return Rows.of(sorted(rows, key=lambda row: (-row["P(included)"], -abs(row["mean"]))))
 
     def health(self) -> str:
         """Return the engine's diagnosis of how far its numbers can be trusted.

@@ -1,12 +1,12 @@
-"""Small tables for people: printed as text, shown as HTML in a notebook.
+"""Rows of data for programs, and the tables that they print as for people (text, and HTML in a notebook).
 
-A table is for printing. Programs take their numbers from the object that made it.
+A :class:`Table` is for printing alone; :class:`Rows` carries the data.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 Cell: TypeAlias = str | int | float | None
 
@@ -88,23 +88,81 @@ class Table:
         """Return which columns hold words only; they are aligned to the left, all others to the right."""
         return [all(isinstance(row[j], str) for row in self.rows) for j in range(len(self.columns))]
 
-    def to_dicts(self) -> list[Mapping[str, Cell]]:
-        """Return one dict per row, with None in place of NaN, as JSON needs it.
 
-        Returns
-        -------
-        list of dict
+Row: TypeAlias = Mapping[str, Any]
+"""Strings and numbers by name; NaN where a number does not exist."""
+
+
+@dataclass(frozen=True, repr=False)
+class Rows(Sequence[Row]):
+    """A sequence of rows with the same keys. Print it to see the table.
+
+    Attributes
+    ----------
+    data : tuple of dict
+        The rows.
+    printed : Table
+        The table that ``print`` shows; its headings and cells may differ from the keys and values of the data.
+
+    Examples
+    --------
+    >>> rows = Rows.of([{"policy": "LinTS", "regret": 12.5}, {"policy": "LinUCB", "regret": 8.0}])
+    >>> print(rows)
+    policy  regret
+    LinTS     12.5
+    LinUCB       8
+    >>> rows[0]["regret"]
+    12.5
+    """
+
+    data: tuple[Row, ...]
+    printed: Table
+
+    @classmethod
+    def of(cls, data: Sequence[Row], headings: Mapping[str, str] | None = None) -> "Rows":
+        """Return rows that print as they are.
+
+        Parameters
+        ----------
+        data : sequence of dict
+            The rows.
+        headings : mapping of str to str, optional
+            Headings of columns that are not headed by their key.
         """
-        rows = ([None if cell != cell else cell for cell in row] for row in self.rows)
-        return [dict(zip(self.columns, row, strict=True)) for row in rows]
+        headings = headings or {}
+        columns = tuple(headings.get(key, key) for key in data[0]) if data else ()
+        return cls(tuple(data), Table(columns, [tuple(row.values()) for row in data]))
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        return self.data[index]
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.data)
+
+    def __str__(self) -> str:
+        return str(self.printed)
+
+    def __repr__(self) -> str:
+        return f"Rows({len(self)} of {', '.join(self.data[0]) if self.data else 'nothing'})"
+
+    def _repr_html_(self) -> str:
+        return self.printed._repr_html_()
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the rows as JSON values: None in place of NaN."""
+        return [{key: None if value != value else value for key, value in row.items()} for row in self.data]
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame; pandas has to be installed (``pip install pandas``).
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """Return a pandas DataFrame, one column per key (needs pandas: ``pip install pandas``)."""
         import pandas as pd
 
-        return pd.DataFrame(list(self.rows), columns=list(self.columns))
+        return pd.DataFrame(list(self.data))

@@ -266,7 +266,7 @@ def test_features_are_data_and_print_as_a_table() -> None:
 def test_reasons_in_json_are_those_that_are_printed() -> None:
     """Planted: candidates in the order in which the decision keeps them, not by score."""
     (one,) = sb.decide(table(), past(table(), 9), seed=0, n_draws=300).recommendations
-    printed = one.explanation.table
+    printed = one.explanation.table.printed
     said = one.to_dict()["why"]["candidates"]
     assert [list(row) for row in said] == [["chosen", "action", *printed.columns[2:]]] * len(printed.rows)
     for row, (mark, name, *numbers) in zip(said, printed.rows, strict=True):

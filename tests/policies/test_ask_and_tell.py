@@ -183,8 +183,8 @@ def test_explanations(make: Maker) -> None:
     for explanation in (policy.explain(decision), policy.explain(decision.id)):
         text = str(explanation)
         assert text.startswith(f"{type(policy).__name__} chose action offer {decision.action} with probability")
-        rows = explanation.table.to_dicts()
-        assert rows[0][""] == "*"
+        rows = explanation.table
+        assert [row["chosen"] for row in rows] == [True] + [False] * (len(rows) - 1)
         assert rows[0]["action"] == decision.label
         assert 8 <= len(rows) <= 10
         assert len({row["action"] for row in rows}) == len(rows)

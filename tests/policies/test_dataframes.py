@@ -48,7 +48,7 @@ def test_actions_and_observations(make: Callable[[dict[str, list[Any]]], Any]) -
     assert policy.ask(make(turned)).features.tolist() in NUMBERS.tolist()
     posterior = sb.Conjugate(sb.GaussianPrior(), 3, seed=0)
     posterior.update(make(COLUMNS), [1.0, 2.0, 3.0])
-    assert posterior.summary().names == ("price", "size", "sale")
+    assert [row["feature"] for row in posterior.summary()] == ["price", "size", "sale"]
 
 
 @frames

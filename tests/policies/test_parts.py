@@ -162,7 +162,7 @@ def test_names_of_features_reach_the_posterior_of_any_policy() -> None:
     """They were lost in policies that a user composed."""
     table = pd.DataFrame(some_actions(), columns=["price", "size", "age"])
     policy = sb.Policy(table, ENGINES["Particles"](), UpperQuantile(), seed=0)
-    assert policy.posterior.summary().names == ("price", "size", "age")
+    assert [row["feature"] for row in policy.posterior.summary()] == ["price", "size", "age"]
 
 
 @pytest.mark.parametrize("noise", [4.0, [4.0, 4.0, 4.0], np.full(3, 4.0)])

@@ -234,7 +234,7 @@ def test_nothing_has_to_be_known(scale: float) -> None:
     assert inclusion[np.abs(instance.theta).argmax()] > 2 * inclusion[instance.theta == 0].mean()
     assert instance.gaps[decision.action] < 0.15 * np.ptp(instance.means)
     found = policy.posterior.hyperparameters()
-    assert found.names == ("inclusion", "slab_variance", "noise_variance")
+    assert [row["hyperparameter"] for row in found] == ["inclusion", "slab_variance", "noise_variance"]
     assert policy.posterior.noise_variance == pytest.approx(0.2 * scale**2, rel=0.8)
 
 

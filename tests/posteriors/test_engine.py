@@ -27,7 +27,7 @@ def test_summary(name: str) -> None:
     posterior = ENGINES[name]()
     posterior.update(*history(6, 60, seed=1))
     table = posterior.summary(names=["a", "b", "c", "d", "e", "f"])
-    assert table.table().columns == ("feature", "mean", "sd", "2.5%", "97.5%", "P(included)", "P(positive)")
+    assert tuple(table[0]) == ("feature", "mean", "sd", "2.5%", "97.5%", "P(included)", "P(positive)")
     frame = table.to_pandas().set_index("feature")
     draws = posterior.draws()
     resampled = draws.theta[np.random.default_rng(0).choice(len(draws), 200_000, p=draws.weights)]

@@ -81,27 +81,16 @@ class Recommendation:
             "sd": self.sd,
             "tried": self.tried,
             "why": {
-                "candidates": self._candidates(),
+                "candidates": [
+                    {key: _finite(value) if isinstance(value, float) else value for key, value in row.items()}
+                    for row in self.explanation.table
+                ],
                 "contributions": dict(
                     zip(self.decision.feature_names or (), reasons.contributions.tolist(), strict=True)
                 ),
                 **{name: _finite(value) for name, value in reasons.notes.items()},
             },
         }
-
-    def _candidates(self) -> list[dict[str, Any]]:
-        """Return what the policy knew of each candidate: the chosen action first, then by falling score."""
-        reasons, labels = self.decision.reasons, self.decision.labels or ()
-        ranking = [0, *(1 + np.argsort(-reasons.score[1:], kind="stable")).tolist()]
-        columns = {name: column.tolist() for name, column in reasons.columns.items()}
-        return [
-            {
-                "chosen": place == 0,
-                "action": labels[i],
-                **{name: _finite(column[i]) for name, column in columns.items()},
-            }
-            for place, i in enumerate(ranking)
-        ]
 
     def _expectation(self) -> str:
         if self.expected_reward is None:

@@ -7,8 +7,7 @@ import numpy as np
 
 from sparsebandits.advice.read import History
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.posteriors.summary import Summary
-from sparsebandits.tables import Cell, Table
+from sparsebandits.tables import Cell, Rows, Table
 
 COLUMNS = {
     "feature": "name",
@@ -53,10 +52,9 @@ class FeatureEffect:
         return {column: getattr(self, field) for column, field in COLUMNS.items()}
 
 
-def feature_effects(summary: Summary, past: History) -> tuple[FeatureEffect, ...]:
+def feature_effects(summary: Rows, past: History) -> tuple[FeatureEffect, ...]:
     """Return the effect of each feature, the most likely to matter first, and the strongest first among equals."""
-    columns = [summary.columns[column].tolist() for column in COLUMNS if column in summary.columns]
-    effects = map(FeatureEffect, summary.names, *columns)
+    effects = [FeatureEffect(*(row[column] for column in COLUMNS)) for row in summary]
     spread = dict(zip(past.feature_names, past.features.std(axis=0).tolist(), strict=True))
     return tuple(sorted(effects, key=lambda one: (-round(one.inclusion, 9), -abs(one.mean) * spread[one.name])))
 

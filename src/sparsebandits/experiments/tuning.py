@@ -21,8 +21,8 @@ from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.simulate import PolicyMaker, check_maker
 from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import TUNING_STREAM
-from sparsebandits.results.rows import Rows
 from sparsebandits.results.statistics import estimate_mean
+from sparsebandits.tables import Rows
 
 
 @dataclass(frozen=True)

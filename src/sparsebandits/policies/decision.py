@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsebandits.arguments import FloatArray
 from sparsebandits.rules.choice import NO_ROW, Reasons
-from sparsebandits.tables import Table, formatted
+from sparsebandits.tables import Rows, Table, formatted
 
 SIGNS = 32
 """Number of coordinates whose signs are the label of a decision where actions are not enumerated."""
@@ -95,22 +95,24 @@ class Explanation:
     decision: Decision
 
     @property
-    def table(self) -> Table:
+    def table(self) -> Rows:
         """The candidates, the chosen one first, and what the policy knew about each.
 
         Where actions are not enumerated, these are the coordinates whose sign is clearest.
         """
         reasons = self.decision.reasons
         names = self.decision.labels or [str(a) for a in reasons.candidates.tolist()]
+        columns = {name: column.tolist() for name, column in reasons.columns.items()}
         if reasons.about == "coordinate":
-            each = zip(names, *(column.tolist() for column in reasons.columns.values()), strict=True)
-            return Table((reasons.about, *reasons.columns), list(each))
-        ranking = np.concatenate(([0], 1 + np.argsort(-reasons.score[1:], kind="stable")))
-        rows = [
-            ("" if rank else "*", names[i], *(float(column[i]) for column in reasons.columns.values()))
-            for rank, i in enumerate(ranking.tolist())
+            each = enumerate(names)
+            return Rows.of([{"coordinate": one, **{c: columns[c][i] for c in columns}} for i, one in each])
+        ranking = [0, *(1 + np.argsort(-reasons.score[1:], kind="stable")).tolist()]
+        data = [
+            {"chosen": place == 0, "action": names[i], **{c: columns[c][i] for c in columns}}
+            for place, i in enumerate(ranking)
         ]
-        return Table(("", "action", *reasons.columns), rows)
+        marked = [("*" if row["chosen"] else "", *list(row.values())[1:]) for row in data]
+        return Rows(tuple(data), Table(("", "action", *columns), marked))
 
     def __str__(self) -> str:
         decision = self.decision

@@ -10,6 +10,5 @@ if TYPE_CHECKING:
     from sparsebandits.posteriors.engine import Engine as Engine
     from sparsebandits.posteriors.langevin import DivergenceError as DivergenceError
     from sparsebandits.posteriors.langevin import PowerDecay as PowerDecay
-    from sparsebandits.posteriors.summary import Summary as Summary
 else:
     __getattr__, __dir__, __all__ = lazy.names(__name__)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix, check_vector, frozen
 
 
@@ -74,3 +76,11 @@ class Draws:
     def effective_sample_size(self) -> float:
         """Number of equally weighted draws that these are worth, 1 / Σ w², between 1 and M (Kong 1992)."""
         return float(1.0 / (self.weights @ self.weights))
+
+
+def moments(values: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
+    """Return mean, standard deviation and the ends of the 95% interval of each column of weighted rows."""
+    mean = weights @ values
+    deviation = np.sqrt(np.maximum(weights @ (values - mean) ** 2, 0.0))
+    low, high = np.quantile(values, [0.025, 0.975], axis=0, weights=weights, method="inverted_cdf")
+    return {"mean": mean, "sd": deviation, "2.5%": low, "97.5%": high}

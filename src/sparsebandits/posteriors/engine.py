@@ -26,9 +26,9 @@ from sparsebandits.arguments import (
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.rewards import Rewards
 from sparsebandits.posteriors.diagnostics import Health
-from sparsebandits.posteriors.draws import Draws
-from sparsebandits.posteriors.summary import Summary, moments
+from sparsebandits.posteriors.draws import Draws, moments
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
+from sparsebandits.tables import Rows
 
 TIED = "x: features so large and so nearly copies of each other that rounding hides the prior; scale them down"
 
@@ -213,7 +213,7 @@ class Engine(ABC):
         """Return draws of the hyperparameters that are learnt, by name, each of shape ``(M,)``."""
         return {}
 
-    def summary(self, names: Sequence[str] | None = None) -> Summary:
+    def summary(self, names: Sequence[str] | None = None) -> Rows:
         """Return mean, standard deviation, 95% interval, P(included) and P(positive) of each coefficient.
 
         Parameters
@@ -223,20 +223,20 @@ class Engine(ABC):
 
         Returns
         -------
-        Summary
+        Rows
             One row per feature.
         """
         features = feature_names(self.feature_names if names is None else names, self.dimension)
         draws = self.draws()
         columns = moments(draws.theta, draws.weights)
         columns |= {"P(included)": self.inclusion(), "P(positive)": draws.weights @ (draws.theta > 0)}
-        return Summary("feature", tuple(features), columns)
+        return _rows("feature", features, columns)
 
-    def hyperparameters(self) -> Summary:
+    def hyperparameters(self) -> Rows:
         """Return mean, standard deviation and 95% interval of each hyperparameter that is learnt."""
         learnt = self.learnt()
         values = np.column_stack(list(learnt.values())) if learnt else np.empty((self.n_draws, 0))
-        return Summary("hyperparameter", tuple(learnt), moments(values, self.draws().weights))
+        return _rows("hyperparameter", list(learnt), moments(values, self.draws().weights))
 
     def to_xarray(self, names: Sequence[str] | None = None) -> Any:
         """Return an ``xarray.Dataset`` as ArviZ reads it: ``theta`` over (chain, draw, feature), and what is learnt.
@@ -282,6 +282,12 @@ def _check_weights(weight: object, count: int) -> FloatArray:
     if values.size:
         check_positive("weight", float(values.min()))
     return np.broadcast_to(values, count)
+
+
+def _rows(of: str, names: Sequence[str], columns: Mapping[str, FloatArray]) -> Rows:
+    """Return one row per name with one number from each column."""
+    values = {column: numbers.tolist() for column, numbers in columns.items()}
+    return Rows.of([{of: name, **{c: values[c][i] for c in values}} for i, name in enumerate(names)])
 
 
 def feature_names(names: Sequence[str] | None, dimension: int) -> list[str]:

@@ -6,7 +6,6 @@ from sparsebandits import lazy
 
 if TYPE_CHECKING:
     from sparsebandits.results.result import Result as Result
-    from sparsebandits.results.rows import Rows as Rows
     from sparsebandits.results.statistics import Estimate as Estimate
     from sparsebandits.results.statistics import Wins as Wins
     from sparsebandits.results.statistics import estimate_mean as estimate_mean
@@ -17,5 +16,6 @@ if TYPE_CHECKING:
     from sparsebandits.results.statistics import paired as paired
     from sparsebandits.results.statistics import sign_test as sign_test
     from sparsebandits.results.statistics import statistic_interval as statistic_interval
+    from sparsebandits.tables import Rows as Rows
 else:
     __getattr__, __dir__, __all__ = lazy.names(__name__)

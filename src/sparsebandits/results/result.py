@@ -14,7 +14,6 @@ import numpy as np
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, check_count, shown
 from sparsebandits.files import check_path
 from sparsebandits.results import archive, trials
-from sparsebandits.results.rows import Rows
 from sparsebandits.results.statistics import (
     Estimate,
     estimate_mean,
@@ -25,7 +24,7 @@ from sparsebandits.results.statistics import (
     sign_test,
 )
 from sparsebandits.results.trials import Content
-from sparsebandits.tables import Table
+from sparsebandits.tables import Rows, Table
 
 PathLike = str | os.PathLike[str]
 

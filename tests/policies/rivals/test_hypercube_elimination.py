@@ -64,7 +64,7 @@ def test_decision_by_decision(variance: float, bound: float) -> None:
         assert decision.features.tolist() == expected
         assert decision.probability == 2.0 ** -signs.count(0.0)
         assert decision.probability_draws is None
-        shown = policy.explain(decision).table.to_dicts()
+        shown = policy.explain(decision).table
         assert len(shown) == 5
         for row in shown:
             i = int(str(row["coordinate"]))
@@ -178,7 +178,7 @@ def test_a_decision_and_its_reasons_read_well() -> None:
     )
     assert repr(decision) == f"Decision(id=30, action=-1, label='{decision.label}', probability=0.25)"
     assert decision.label[1] == "-"
-    rows = policy.explain(decision.id).table.to_dicts()
+    rows = policy.explain(decision.id).table
     assert [row["sign (0: exploring)"] for row in rows] == [-1.0, 0.0, 0.0]
     assert rows[0]["coordinate"] == "size"
     assert "+0.4 from size" in text
@@ -197,7 +197,7 @@ def test_many_coordinates() -> None:
     assert decision.diagnostics["coordinates exploring"] == 2000
     assert len(decision.label) == 35
     assert decision.label.endswith("...")
-    assert len(policy.explain(decision).table.rows) == 8
+    assert len(policy.explain(decision).table) == 8
 
 
 def test_other_actions_and_other_policies_decisions_are_refused() -> None:

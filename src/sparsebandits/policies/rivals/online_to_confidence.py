@@ -65,11 +65,11 @@ from sparsebandits.policies.sparse import sparse_engine
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.enumeration import Enumeration
 from sparsebandits.posteriors.particles import Particles
-from sparsebandits.posteriors.summary import Summary
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
 from sparsebandits.rules.rule import Rule
+from sparsebandits.tables import Rows
 
 FORECASTERS = ("particles", "enumeration")  # the engines that give the evidence
 REGRETS = ("theory", "realised")
@@ -238,7 +238,7 @@ class ForecastEllipsoid:
         """Return the forecaster's P(γ_j = 1), shape ``(d,)``."""
         return self.forecaster.inclusion()
 
-    def summary(self) -> Summary:
+    def summary(self) -> Rows:
         """Return the forecaster's summary of each coefficient."""
         return self.forecaster.summary()
 
