@@ -7,6 +7,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -17,11 +18,20 @@ ROOT = Path(__file__).parents[1]
 
 def test_public_names_are_there_and_once() -> None:
     for name in sb.__all__:
-        assert getattr(sb, name).__module__.startswith("sparsebandits.")
+        found = getattr(sb, name)
+        home = found.__name__ if isinstance(found, ModuleType) else found.__module__
+        assert home.startswith("sparsebandits.")
         assert name in dir(sb)
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         sb.Nothing  # type: ignore[attr-defined]  # noqa: B018
     assert version("sparsebandits") == sb.__version__
+
+
+def test_a_public_function_is_not_hidden_by_the_module_that_defines_it() -> None:
+    """``rules/information.py`` defines ``rules.information``; what was imported before must not matter."""
+    code = "import sparsebandits as sb; sb.SparseIDS, sb.Experiment; print(type(sb.rules.information).__name__)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "function"
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
