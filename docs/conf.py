@@ -1,7 +1,9 @@
-"""Sphinx reads this to build the site: ``make docs`` writes it to docs/_build/html. The pages need no network."""
+"""Sphinx configuration: ``make docs`` writes the site to docs/_build/html. The pages need no network."""
 
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
@@ -17,7 +19,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
-    "house_docstrings",
     "mathml",
     "repository_links",
 ]
@@ -28,14 +29,20 @@ myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
-autosummary_generate = False  # the tables link to pages of ours
-napoleon_use_ivar = True
+autosummary_generate = False  # the tables link to the pages in docs/api
+napoleon_google_docstring = False
+napoleon_use_param = False  # types such as "array of shape (K, d)" are text, not names to link
+napoleon_use_rtype = False
+napoleon_custom_sections = [("Attributes", "params_style")]  # likewise
 napoleon_attr_annotations = False
 maximum_signature_line_length = 88
 nitpicky = True
 nitpick_ignore_regex = [
-    ("py:.*", r"(numpy|os|collections|typing|sklearn)\b.*|array|Target"),
-    ("py:class", r"sparsebandits\.information\.(Optima|DenseMeans|SparseMeans)"),  # nobody is given one
+    ("py:.*", r"(numpy|os|collections|typing|sklearn)\b.*|array"),
+    # Internal types in signatures, of which users are given none.
+    ("py:class", r"sparsebandits\.rules\.information\.(Optima|OptimaMemory|DenseMeans|SparseMeans)"),
+    ("py:class", r"sparsebandits\.policies\.rivals\.lasso\.Estimat(e|or)"),
+    ("py:class", r"sparsebandits\.randomness\.IndexedNormals"),
 ]
 
 html_theme = "furo"
@@ -45,3 +52,30 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False
+
+LINKED = ("class", "exception", "function", "data")
+ARRAY = re.compile(r"~?(?:numpy\.)?ndarray\[(?:[^][]|\[[^][]*\])*\]")
+
+
+def shorten_arrays(
+    app: Any, what: str, name: str, value: object, options: Any, signature: str | None, answer: str | None
+) -> tuple[str | None, str | None]:
+    """Write ``array`` in signatures in place of ``ndarray[tuple[Any, ...], dtype[float64]]``."""
+    return signature and ARRAY.sub("array", signature), answer and ARRAY.sub("array", answer)
+
+
+def link_public_name(app: Any, env: Any, node: Any, text: Any) -> Any:
+    """Link a short name of ours, such as Problem, to the public name, ``sparsebandits.experiments.Problem``."""
+    python, name = env.domains["py"], node.get("reftarget", "")
+    if node.get("refdomain") != "py" or "." in name:
+        return None
+    public = [full for full in python.objects if full.endswith(f".{name}") and python.objects[full].objtype in LINKED]
+    if not public:
+        return None
+    return python.resolve_xref(env, node["refdoc"], app.builder, "obj", min(public, key=len), node, text)
+
+
+def setup(app: Any) -> None:
+    """Register the two hooks; called by Sphinx."""
+    app.connect("autodoc-process-signature", shorten_arrays)
+    app.connect("missing-reference", link_public_name)

@@ -204,7 +204,7 @@ class Conjugate(Engine):
 
     @property
     def log_det_ratio(self) -> float:
-        """Log det(prior covariance) − log det(posterior covariance): twice the information about θ in the data."""
+        """Log det(prior covariance) − log det(posterior covariance), twice the information about θ in the data."""
         return self._log_det_ratio
 
     def sample(self, rng: Generator, size: int) -> FloatArray:

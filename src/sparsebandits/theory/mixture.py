@@ -34,7 +34,7 @@ def mixture_rate(known: Information, largest_mean: float, longest: float) -> flo
     Parameters
     ----------
     known : Information
-        What :func:`sparsebandits.rules.information.information` returns.
+        What :func:`sparsebandits.rules.information` returns.
     largest_mean : float
         R, the largest absolute mean reward of an action under a draw.
     longest : float
@@ -55,7 +55,7 @@ def proof_mixture(known: Information, exploration: FloatArray, largest_mean: flo
     Parameters
     ----------
     known : Information
-        What :func:`sparsebandits.rules.information.information` returns.
+        What :func:`sparsebandits.rules.information` returns.
     exploration : array of shape (K,)
         μ, such as the weights of :func:`exploratory_design`.
     largest_mean : float
