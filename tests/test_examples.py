@@ -13,6 +13,7 @@ SHOWN = {
     "compare_policies": "against SparseIDS",
     "decide_table": "hardener: +0.9",
     "off_policy": "WARNING: overlap is lacking",
+    "own_rule": "after loading: TopTwo(share=0.5), the same decision: True",
 }
 
 
