@@ -38,11 +38,11 @@ napoleon_attr_annotations = False
 maximum_signature_line_length = 88
 nitpicky = True
 nitpick_ignore_regex = [
-    ("py:.*", r"(numpy|os|collections|typing|sklearn)\b.*|array"),
+    ("py:.*", r"(numpy|os|collections|typing|sklearn|matplotlib)\b.*|array"),
     # Internal types in signatures, of which users are given none.
     ("py:class", r"sparsebandits\.rules\.information\.(Optima|OptimaMemory|DenseMeans|SparseMeans)"),
     ("py:class", r"sparsebandits\.policies\.rivals\.lasso\.Estimat(e|or)"),
-    ("py:class", r"sparsebandits\.randomness\.IndexedNormals"),
+    ("py:class", r"sparsebandits\.(randomness\.IndexedNormals|experiments\.progress\.Standing)"),
 ]
 
 html_theme = "furo"
@@ -53,7 +53,6 @@ html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False
 
-LINKED = ("class", "exception", "function", "data")
 ARRAY = re.compile(r"~?(?:numpy\.)?ndarray\[(?:[^][]|\[[^][]*\])*\]")
 
 
@@ -65,11 +64,12 @@ def shorten_arrays(
 
 
 def link_public_name(app: Any, env: Any, node: Any, text: Any) -> Any:
-    """Link a short name of ours, such as Problem, to the public name, ``sparsebandits.experiments.Problem``."""
+    """Link a short name, such as Problem or Experiment.run, to the public name that ends with it."""
     python, name = env.domains["py"], node.get("reftarget", "")
-    if node.get("refdomain") != "py" or "." in name:
+    if node.get("refdomain") != "py" or name.startswith("sparsebandits."):
         return None
-    public = [full for full in python.objects if full.endswith(f".{name}") and python.objects[full].objtype in LINKED]
+    kinds = ("method", "property", "attribute") if "." in name else ("class", "exception", "function", "data")
+    public = [full for full in python.objects if full.endswith(f".{name}") and python.objects[full].objtype in kinds]
     if not public:
         return None
     return python.resolve_xref(env, node["refdoc"], app.builder, "obj", min(public, key=len), node, text)

@@ -12,7 +12,7 @@ SHOWN = {
     "ask_and_tell": "features with a probability above one half: [2, 7, 11]",
     "compare_policies": "against SparseIDS",
     "decide_table": "hardener: +0.9",
-    "off_policy": "WARNING: overlap is lacking",
+    "off_policy": "WARNING: lack of overlap",
     "own_rule": "after loading: TopTwo(share=0.5), the same decision: True",
 }
 
