@@ -2,7 +2,7 @@
 
 Sparse IDS on 10,000 particles plays it from beginning to end, on one core. The page shows the milliseconds of processor
 time of a decision over stretches of rounds, how often the particles moved, the whole time, the peak of the memory, and
-the regret beside that of LinTS told the true support (it sees the 10 features that matter and no other) on the same
+the regret beside that of LinTS given the true support (it sees the 10 features that matter and no other) on the same
 instance with the same noise, and of random play (its mean).
 """
 
@@ -108,10 +108,10 @@ def page(figures: Figures) -> str:
             str(Table(("rounds", "ask (ms)", "tell (ms)", "rounds with a move", "regret"), rows)),
             f"{ids['wall']:.0f} s of wall time, {ids['cpu']:.0f} s of processor time, "
             f"median decision {ids['median_ms']:.3g} ms, peak {ids['megabytes']:.0f} MB",
-            f"Regret: sparse IDS {ids['regret']:.0f}; LinTS told the true support {fmean(told):.0f} "
+            f"Regret: sparse IDS {ids['regret']:.0f}; LinTS given the true support {fmean(told):.0f} "
             f"({len(told)} seeds, {min(told):.0f} to {max(told):.0f}, median {median(told):.0f}); "
             f"random play {figures['random']:.0f}",
-            f"Sparse IDS has {ratio:.2f} times the regret of LinTS told the support, "
+            f"Sparse IDS has {ratio:.2f} times the regret of LinTS given the support, "
             f"and {ids['regret'] / figures['random']:.1%} of random play's",
             "",
             targets_table(figures["targets"]),

@@ -124,11 +124,11 @@ MAKERS: dict[str, Maker] = {
     "LinearIDS": dense(sb.LinearIDS),
     "LinTS": dense(sb.LinTS),
     "LinUCB": dense(sb.LinUCB),
-    "LinearIDS, told the support": told(sb.LinearIDS),
+    "LinearIDS, given the support": told(sb.LinearIDS),
     "LinTS, given the support": told(sb.LinTS),
 }
 
-DENSE = ("LinearIDS", "LinTS", "LinUCB", "LinearIDS, told the support", "LinTS, given the support")
+DENSE = ("LinearIDS", "LinTS", "LinUCB", "LinearIDS, given the support", "LinTS, given the support")
 LEARNT = ("SparseIDS, sparsity learnt", "SparseIDS, noise learnt", "SparseIDS, slab learnt", "SparseIDS(actions)")
 SETTINGS: dict[str, Setting] = {
     "d = 40": Setting(
