@@ -115,6 +115,7 @@ class Conjugate(Engine):
         if not isinstance(prior, GaussianPrior):
             raise ArgumentTypeError("prior", "a GaussianPrior", shown(prior))
         super().__init__(prior, dimension, known_noise("Conjugate", rewards, noise_variance), n_draws, seed)
+        self._noise = float(self.rewards.variance)
         self._prior_mean, variance = prior.moments(dimension)
         self._prior_precision = 1.0 / variance
         self._mean = self._prior_mean.copy()
@@ -130,17 +131,17 @@ class Conjugate(Engine):
     @property
     def noise_variance(self) -> float:
         """Noise variance of a reward of weight one."""
-        return float(self.rewards.variance)
+        return self._noise
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; observations weigh 1 by default."""
         self._follow(x, weights)
         self.evidence.absorb(x, y, weights)
-        noise = np.broadcast_to(self.noise_variance, len(y)) if weights is None else self.noise_variance / weights
+        noise = [self._noise] * len(y) if weights is None else (self._noise / weights).tolist()
         if len(y) >= self.dimension and self._factor_batch(x, y, np.sqrt(noise)):
             self._cloud = None
             return
-        for row, reward, variance in zip(x, y.tolist(), noise.tolist(), strict=True):
+        for row, reward, variance in zip(x, y.tolist(), noise, strict=True):
             self._log_det_ratio += math.log1p(rank_one(self._mean, self._root, row, reward, variance))
             if self._cloud is not None:
                 log_likelihood = self._cloud.misfit(row, reward) / (-2.0 * variance)
@@ -196,7 +197,7 @@ class Conjugate(Engine):
             return
         direction = self.covariance_times(x[0])  # Σx
         change = self._watched @ direction
-        noise = self.noise_variance if weights is None else self.noise_variance / float(weights[0])
+        noise = self._noise if weights is None else self._noise / float(weights[0])
         self._variances -= change * change / (x[0] @ direction + noise)
         self._age += 1
         if (self._variances < CANCELLED * self._fresh).any():

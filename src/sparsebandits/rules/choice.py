@@ -145,7 +145,8 @@ def _drivers(contributions: FloatArray) -> IntArray:
 
 def _largest(values: FloatArray, count: int) -> list[int]:
     count = min(count, len(values))
-    return [int(i) for i in np.argpartition(values, len(values) - count)[len(values) - count :]]
+    largest: list[int] = values.argpartition(len(values) - count)[len(values) - count :].tolist()
+    return largest
 
 
 @dataclass(frozen=True, eq=False)
