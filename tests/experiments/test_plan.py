@@ -100,7 +100,7 @@ prior = {kind = "SpikeSlab", inclusion = 0.1, slab_variance = 0.5}
         ("sparsity = 2", "sparsity = 9", "line 7: environment.sparsity: expected at most dimension (6), got 9"),
         ("sparsity = 2", "sparsty = 2", "line 7: environment.sparsty: unknown key; did you mean 'sparsity'?"),
         ("sparsity = 2", "", "line 4: environment: sparsity: missing, GaussianActions needs it"),
-        ("[policies.LinTS]", "[policies.TS]", "line 9: policies.TS: expected a table with a kind, one of 'LinTS'"),
+        ("[policies.LinTS]", "[policies.TS]", "line 9: policies.TS: expected a table with a kind, one of 'Lin"),
         ("[policies.LinTS]", "[policies.LinTS]\ninflation = 0", "line 10: policies.LinTS.inflation: expected a pos"),
         ("[policies.LinTS]", "[policies.LinTS]\nwidth = 1", "line 10: policies.LinTS.width: unknown key"),
         ("[policies.LinTS]", "[policies.LinTS]\nseed = 1", "line 10: policies.LinTS.seed: unknown key"),

@@ -1,6 +1,9 @@
 """Policies as parts: posterior × rule, saved by one codec, refused early where something does not fit."""
 
+import copy
+import pickle
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -199,3 +202,161 @@ def test_files_of_an_earlier_version_are_refused_in_one_sentence(tmp_path: Path)
     assert "\n" not in str(refused.value)
     policy.save(path)
     assert unpack(path, KIND, VERSION)["policy"] == "LinUCB"
+
+
+@dataclass(frozen=True)
+class Halved(Rule):
+    """A rule whose fields do not make it again."""
+
+    level: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", self.level / 2)
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        raise NotImplementedError
+
+
+@dataclass
+class Thawed(Rule):
+    """A rule that is not frozen."""
+
+    level: float = 0.5
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        raise NotImplementedError
+
+
+class Number(IntEnum):
+    ONE = 1
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Halved(),
+        Thawed(),
+        Scaled({1: 2}),
+        Scaled({"a/b": 1}),
+        Scaled(np.array([None])),
+        Scaled(np.ma.masked_array([1.0, 2.0], [True, False])),
+        Scaled(np.complex128(1)),
+        Scaled(Number.ONE),
+    ],
+    ids=lambda rule: f"{type(rule).__name__} {getattr(rule, 'scale', '')!r}",
+)
+def test_what_would_be_another_rule_after_loading_is_refused(rule: Rule) -> None:
+    with pytest.raises(TypeError, match=r"so that it can be saved"):
+        sb.Policy(some_actions(), ENGINES["Conjugate"](), rule)
+
+
+@dataclass(frozen=True)
+class Uniform(Rule):
+    """A rule of a user's that has the name of one of the package, and is greedy."""
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        return sb.rules.Greedy().choose(beliefs, rng)
+
+
+def test_a_class_of_ones_own_is_never_taken_for_one_of_the_package(tmp_path: Path) -> None:
+    sb.Policy(some_actions(), ENGINES["Conjugate"](), Uniform()).save(tmp_path / "policy")
+    with pytest.raises(sb.SaveFileError, match="got 'Uniform'; pass its class to load"):
+        sb.load(tmp_path / "policy")
+    assert type(sb.load(tmp_path / "policy", Uniform).rule) is Uniform
+    sb.Policy(some_actions(), ENGINES["Conjugate"](), sb.rules.Uniform()).save(tmp_path / "policy")
+    assert type(sb.load(tmp_path / "policy", Uniform).rule) is sb.rules.Uniform
+
+
+def test_a_posterior_of_other_features_is_refused() -> None:
+    table = pd.DataFrame(some_actions(), columns=list("abc"))
+    posterior = ENGINES["Conjugate"]()
+    posterior.update(table, np.arange(6.0))
+    with pytest.raises(ValueError, match=r"posterior: expected one of the features \('c', 'b', 'a'\)"):
+        sb.Policy(table[["c", "b", "a"]], posterior, sb.rules.Greedy())
+    sb.Policy(table, posterior, sb.rules.Greedy())
+
+
+def test_rules_and_learners_that_do_not_go_together() -> None:
+    learner = sb.rivals.ESTC(some_actions(), exploration=3).posterior
+    for rule in (sb.rules.Greedy(), sb.rules.Thompson(), sb.rules.Optimism(), sb.rules.InformationDirected()):
+        with pytest.raises(
+            TypeError, match=f"posterior: expected an engine, such as Particles, for {type(rule).__name__}"
+        ):
+            sb.Policy(some_actions(), learner, rule)
+    sb.Policy(some_actions(), learner, sb.rules.Uniform()).ask()
+
+
+def test_enumeration_is_exact_and_repeats_itself() -> None:
+    posterior = sb.Enumeration(POINT, 3, 1.0, n_draws=100, seed=0)
+    actions = some_actions()
+    policy = sb.Policy(actions, posterior, sb.rules.Optimism())
+    policy.tell(policy.ask(), 0.3)
+    assert len({policy.ask().action for _ in range(12)}) == 1
+    covariance = posterior.second_moment() - np.outer(posterior.mean(), posterior.mean())
+    np.testing.assert_allclose(posterior.variances(actions), np.einsum("kj,jl,kl->k", actions, covariance, actions))
+    assert posterior.draws().theta is posterior.draws().theta
+
+
+def test_noise_of_an_action_set_and_rewards_in_experiments() -> None:
+    noisy = sb.policies.ActionSet.of(some_actions()).with_noise(np.arange(1.0, 7.0))
+    policy = sb.SparseIDS(noisy, n_draws=50, seed=0)
+    assert policy.posterior.rewards == sb.Gaussian(3.5)
+    policy.tell(policy.ask(), 1.0)
+    with pytest.raises(TypeError, match="posterior: expected a known noise variance"):
+        sb.SparseIDS(noisy, rewards=sb.Gaussian(), n_draws=50)
+    problem = sb.experiments.Problem(some_actions(), 2.0, 10, np.random.SeedSequence(0))
+    assert sb.maker(sb.LinUCB, rewards=sb.Gaussian(1.0))(problem).posterior.noise_variance == 1.0
+
+
+class Broken:
+    """A journal that fails at first."""
+
+    def __init__(self) -> None:
+        self.failures = 3
+
+    def decided(self, decision: sb.Decision, offered: Any) -> None:
+        self.failures -= 1
+        if self.failures >= 0:
+            raise OSError("no space left")
+
+    def rewarded(self, decision: sb.Decision, reward: float) -> None: ...
+
+
+def test_a_journal_that_fails_leaves_the_policy_as_it_was() -> None:
+    policy = sb.SparseTS(some_actions(), n_draws=100, seed=3, journal=Broken())
+    undisturbed = sb.SparseTS(some_actions(), n_draws=100, seed=3)
+    for _ in range(3):
+        with pytest.raises(OSError, match="no space"):
+            policy.ask()
+    assert policy.pending == ()
+    assert [policy.ask().action for _ in range(5)] == [undisturbed.ask().action for _ in range(5)]
+    with pytest.raises(TypeError, match="journal: expected a journal"):
+        sb.SparseTS(some_actions(), journal="log.jsonl")  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Wild(Rule):
+    """A rule that answers what is no choice."""
+
+    action: int
+    probability: float
+
+    def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
+        return Choice(self.action, self.probability, Reasons.top(0, beliefs.means, {}, beliefs.features[0]))
+
+
+@pytest.mark.parametrize(("action", "probability"), [(6, 1.0), (-1, 1.0), (0, 2.0), (0, float("nan")), (0, -0.1)])
+def test_choices_are_checked(action: int, probability: float) -> None:
+    policy = sb.Policy(some_actions(), ENGINES["Conjugate"](), Wild(action, probability))
+    with pytest.raises(ValueError, match="rule: expected one that"):
+        policy.ask()
+    assert policy.pending == ()
+
+
+def test_copies_stay_read_only() -> None:
+    policy = sb.LinUCB(some_actions(), seed=0)
+    policy.ask()
+    for copied in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):
+        assert not copied.actions.features.flags.writeable
+        assert not copied.pending[0].features.flags.writeable
+        assert play(copied, 10) == play(copy.deepcopy(policy), 10)

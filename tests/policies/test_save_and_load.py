@@ -170,7 +170,9 @@ def test_foreign_files(tmp_path: Path) -> None:
     del state["rule"]
     path.write_bytes(pack(KIND, VERSION, state))
     refused("is not a whole policy of this release")
-    path.write_bytes(pack(KIND, VERSION, {**policy.state(), "rule": {"part": "os.system", "fields": {}}}))
+    path.write_bytes(
+        pack(KIND, VERSION, {**policy.state(), "rule": {"part": "os.system", "package": "sparsebandits", "fields": {}}})
+    )
     refused("expected parts of this package, got 'os.system'")
 
 

@@ -8,7 +8,7 @@ import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from difflib import get_close_matches
 from functools import partial
 from inspect import Parameter, signature
@@ -42,8 +42,12 @@ POLICY_KINDS: Makers = {
     if isinstance(kind, type) and issubclass(kind, Policy) and kind is not Policy
 }
 PART_KINDS: Makers = {
-    **dict(lazy.public("sparsebandits.model", NAMESPACES)),
-    **dict(lazy.public("sparsebandits.rules", NAMESPACES)),
+    **{
+        name: part
+        for room in ("sparsebandits.model", "sparsebandits.rules")
+        for name, part in lazy.public(room, NAMESPACES)
+        if isinstance(part, type) and is_dataclass(part)
+    },
     "SpikeSlab.from_paper": SpikeSlab.from_paper,
 }
 GIVEN = ("actions", "seed")

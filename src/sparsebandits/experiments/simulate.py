@@ -89,7 +89,9 @@ def check_maker(name: str, value: object) -> PolicyMaker:
 
 
 def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: Problem) -> Policy:
-    known: dict[str, Any] = {"noise_variance": problem.noise_variance, "seed": problem.seed}
+    known: dict[str, Any] = {"seed": problem.seed}
+    if "rewards" not in settings:
+        known["noise_variance"] = problem.noise_variance
     if "horizon" in signature(policy).parameters:
         known["horizon"] = problem.horizon
     return policy(problem.actions, **{**known, **settings})

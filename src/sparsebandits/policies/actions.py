@@ -1,6 +1,7 @@
 """Sets of actions: one row per action and one column per feature, with the user's names for them."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -140,6 +141,11 @@ class ActionSet:
         return ActionSet(frozen(other.features[:, order].copy()), other.labels, self.feature_names)
 
     def __post_init__(self) -> None:
+        self.features.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy or a pickle, whose arrays come back writable."""
+        self.__dict__.update(state)
         self.features.flags.writeable = False
 
     def __str__(self) -> str:

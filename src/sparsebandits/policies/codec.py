@@ -4,8 +4,8 @@ A policy is made of parts: a set of actions, a posterior, a rule, priors, pendin
 dataclass, or an object that keeps the arguments of its constructor under their own names. So what has to be saved
 follows from the parts themselves, and nothing is written down twice.
 
-    frozen dataclass   ->  {"part": class, "fields": {...}}
-    learner            ->  {"part": class, "fields": {argument: value}}     its state is saved beside it
+    frozen dataclass   ->  {"part": class, "package": name, "fields": {...}}
+    learner            ->  the same, from its constructor's arguments; its state is saved beside it
     tuple, list        ->  {"tuple": [...]}, {"list": [...]}
     mapping            ->  {"mapping": {...}}
     array, number, text, None: as they are
@@ -14,7 +14,7 @@ Nothing in a file is executed. Classes are looked up by name among the public na
 that the caller of ``load`` passes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from inspect import signature
 from typing import Any
@@ -35,6 +35,10 @@ NAMESPACES = (
 )
 """Where the classes of saved parts are looked up."""
 
+OURS = "sparsebandits"
+PLAIN = (bool, int, float, str)
+SAVABLE = "a number, text, an array or a frozen dataclass of them, so that it can be saved"
+
 NOT_SAVED = ("seed", "noise_variance")
 """Engine arguments that are not saved: the random state is saved instead of the seed, and ``rewards`` has the noise."""
 
@@ -45,38 +49,73 @@ def encode(name: str, value: Any) -> Any:
     Parameters
     ----------
     name : str
-        Where the part belongs, such as ``"rule.width"``, for the error.
+        Where the value stands, such as ``"rule.level"``.
     value : object
-        The part.
-
-    Returns
-    -------
-    object
-        Arrays and JSON values that :class:`Decoder` turns back into the part.
+        Part to encode.
 
     Raises
     ------
     ArgumentTypeError
-        If the part cannot be saved.
+        If the value cannot be saved, or would be another value after loading.
     """
-    if value is None or isinstance(value, bool | int | float | str | np.ndarray):
+    if value is None or type(value) in PLAIN:
         return value
-    if isinstance(value, np.generic):
+    if type(value) is np.ndarray and value.dtype.kind in "fiub":
+        return value
+    if isinstance(value, np.generic) and type(value.item()) in PLAIN:
         return value.item()
-    if isinstance(value, tuple | list):
-        kind = "tuple" if isinstance(value, tuple) else "list"
-        if all(one is None or isinstance(one, bool | int | float | str) for one in value):
+    if type(value) in (tuple, list):
+        kind = type(value).__name__
+        if all(one is None or type(one) in PLAIN for one in value):
             return {kind: list(value)}
         return {kind: {str(i): encode(f"{name}[{i}]", one) for i, one in enumerate(value)}}
-    if isinstance(value, Mapping):
-        return {"mapping": {str(key): encode(f"{name}.{key}", one) for key, one in value.items()}}
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, Mapping) and all(type(key) is str and "/" not in key and "\0" not in key for key in value):
+        return {"mapping": {key: encode(f"{name}.{key}", one) for key, one in value.items()}}
+    if is_dataclass(value) and not isinstance(value, type) and _frozen(value):
         return _part(name, value, [field.name for field in fields(value)])
     if hasattr(value, "absorb"):
         return encode_learner(name, value)
-    raise ArgumentTypeError(
-        name, "a number, text, an array or a frozen dataclass, so that it can be saved", shown(value)
-    )
+    raise ArgumentTypeError(name, SAVABLE, shown(value))
+
+
+def check_savable(name: str, encoded: Any, part: Any) -> None:
+    """Refuse a part that would be another one after loading: it is made again from its fields and compared."""
+    try:
+        again = encode(name, Decoder([*_classes(part)])(encoded))
+    except Exception as error:
+        raise ArgumentTypeError(name, SAVABLE, f"{shown(part)}: {error}") from error
+    if not _equal(encoded, again):
+        raise ArgumentTypeError(name, SAVABLE, f"{shown(part)}, whose fields do not make it again")
+
+
+def _frozen(value: Any) -> bool:
+    """Return whether an instance of a dataclass is frozen and made from its fields alone."""
+    frozen: bool = type(value).__dataclass_params__.frozen
+    return frozen and all(field.init for field in fields(value))
+
+
+def _classes(part: Any) -> Iterator[type]:
+    """Yield the classes that a part is made of."""
+    if is_dataclass(part) and not isinstance(part, type):
+        yield type(part)
+        for field in fields(part):
+            yield from _classes(getattr(part, field.name))
+    elif type(part) in (tuple, list):
+        for one in part:
+            yield from _classes(one)
+    elif isinstance(part, Mapping):
+        for one in part.values():
+            yield from _classes(one)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other, equal_nan=True)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return type(one) is type(other) and (one == other or (one != one and other != other))
 
 
 def settings_of(learner: Any) -> list[str]:
@@ -116,7 +155,12 @@ def encode_learner(name: str, learner: Any) -> Any:
 
 def _part(name: str, value: Any, names: Sequence[str]) -> dict[str, Any]:
     encoded = {one: encode(f"{name}.{one}", getattr(value, one)) for one in names}
-    return {"part": type(value).__name__, "fields": encoded}
+    return {"part": type(value).__name__, "package": package_of(type(value)), "fields": encoded}
+
+
+def package_of(part: type) -> str:
+    """Return the package that a class belongs to."""
+    return part.__module__.split(".")[0]
 
 
 class Decoder:
@@ -136,32 +180,22 @@ class Decoder:
         if not isinstance(value, dict):
             return value
         if "part" in value:
-            return self.part(value["part"])(**{name: self(one) for name, one in value["fields"].items()})
+            return self.part(value["part"], value["package"])(
+                **{name: self(one) for name, one in value["fields"].items()}
+            )
         if "mapping" in value:
             return {name: self(one) for name, one in value["mapping"].items()}
         (kind, items), *_ = value.items()
         values = items if isinstance(items, list) else [self(one) for one in items.values()]
         return tuple(values) if kind == "tuple" else values
 
-    def part(self, name: str) -> type[Any]:
-        """Return the class with this name.
-
-        Parameters
-        ----------
-        name : str
-            Name of the class.
-
-        Returns
-        -------
-        type
-            The class.
-
-        Raises
-        ------
-        SaveFileError
-            If there is no such class.
-        """
-        found = self._own.get(name) or lazy.find(name, NAMESPACES)
-        if not isinstance(found, type):
+    def part(self, name: str, package: str) -> type[Any]:
+        """Return the class of this name and package: the caller's own, or one of the parts of this package."""
+        found = self._own.get(name)
+        if found is None or (package == OURS and package_of(found) != OURS):
+            found = lazy.find(name, NAMESPACES) if package == OURS else None
+        if not isinstance(found, type) or not (
+            is_dataclass(found) or hasattr(found, "absorb") or hasattr(found, "ask")
+        ):
             raise SaveFileError(f"path: expected parts of this package, got {name!r}; pass its class to load")
         return found

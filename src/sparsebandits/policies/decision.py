@@ -1,6 +1,7 @@
 """A decision of a policy, and its explanation for a person."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,11 @@ class Decision:
     noise_variance: float | None
     policy: str
     observation: FloatArray | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy or a pickle, whose arrays come back writable."""
+        self.__dict__.update(state)
+        self.features.flags.writeable = False
 
     def __repr__(self) -> str:
         name = "" if self.labels is None and self.action != NO_ROW else f", label={self.label!r}"

@@ -47,6 +47,8 @@ def with_noise(
     """
     if isinstance(noise_variance, list | tuple):
         noise_variance = check_array("noise_variance", noise_variance)
+    if noise_variance is None and rewards is None and actions.noise_variances is not None:
+        return actions, Gaussian(float(np.median(actions.noise_variances)))
     if rewards is None and np.ndim(noise_variance) > 0:  # type: ignore[arg-type]
         actions = actions.with_noise(noise_variance)
         assert actions.noise_variances is not None

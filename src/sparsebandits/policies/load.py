@@ -37,7 +37,7 @@ def load(path: str | os.PathLike[str], *own: type[Any]) -> Policy:
     state = unpack(path, KIND, VERSION, OLDER)
     decoder = Decoder(own)
     try:
-        policy = decoder.part(state["policy"])
+        policy = decoder.part(state["policy"], state["package"])
         if not issubclass(policy, Policy):
             raise SaveFileError(f"path: expected a policy in {path}, got a {policy.__name__}")
         return policy.restored(state, decoder)

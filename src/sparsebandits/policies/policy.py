@@ -26,7 +26,7 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.codec import Decoder, encode, encode_learner, settings_of
+from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_learner, package_of, settings_of
 from sparsebandits.policies.decision import Decision, Explanation
 from sparsebandits.randomness import COIN_STREAM, Seed, generator_state, restore_generator, stream
 from sparsebandits.rules.beliefs import Beliefs
@@ -123,7 +123,7 @@ class Policy:
     ) -> None:
         if not isinstance(rule, Rule):
             raise ArgumentTypeError("rule", "a Rule, such as InformationDirected()", shown(rule))
-        if not (hasattr(posterior, "absorb") and hasattr(posterior, "state")) or isinstance(posterior, type):
+        if isinstance(posterior, type) or not all(hasattr(posterior, one) for one in ("absorb", "state", "restore")):
             raise ArgumentTypeError("posterior", "an engine, such as Particles(prior, dimension=d)", shown(posterior))
         self.actions = actions if isinstance(actions, ActionSet) else ActionSet.of(actions)
         self.posterior = posterior
@@ -134,7 +134,9 @@ class Policy:
             expected = f"one for the {self.actions.dimension} features of the actions"
             raise ArgumentValueError("posterior", expected, f"one for {dimension}")
         rule.check(posterior)
-        self._parts()  # refuses parts that cannot be saved now, not on saving
+        parts = self._parts()  # refuses now, and not when it is saved, what cannot be saved
+        check_savable("rule", parts["rule"], rule)
+        self._check_fit()
         if getattr(posterior, "feature_names", None) is None:
             posterior.feature_names = self.actions.feature_names
         self._rng = stream(seed, COIN_STREAM)
@@ -142,6 +144,17 @@ class Policy:
         self._pending: dict[int, Decision] = {}
         self._rewards = np.empty(64)  # by id; NaN while pending, so that a repeated reward can be recognised
         self._asked = 0
+
+    def _check_fit(self) -> None:
+        """Refuse a posterior of other features, noise that cannot be weighed, and a journal that is none."""
+        names, own = getattr(self.posterior, "feature_names", None), self.actions.feature_names
+        if names is not None and own is not None and tuple(names) != own:
+            raise ArgumentValueError("posterior", f"one of the features {shown(own)}", f"one of {shown(names)}")
+        rewards = getattr(self.posterior, "rewards", None)
+        if self.actions.noise_variances is not None and not getattr(rewards, "known", False):
+            raise ArgumentTypeError("posterior", "a known noise variance where actions have theirs", shown(rewards))
+        if self.journal is not None and not (hasattr(self.journal, "decided") and hasattr(self.journal, "rewarded")):
+            raise ArgumentTypeError("journal", "a journal, such as JsonLines(path)", shown(self.journal))
 
     def __repr__(self) -> str:
         told = {name: getattr(self.posterior, name) for name in settings_of(self.posterior) if name != "dimension"}
@@ -178,7 +191,12 @@ class Policy:
             raise ArgumentValueError("noise_variance", expected, shown(noise_variance))
         available = self.actions if actions is None else self.actions.matched(actions, noise_variance)
         beliefs = Beliefs(self.posterior, available.features, available.noise_variances, self._asked, self._optima)
+        before = None if self.journal is None else generator_state(self._rng)
         choice = self.rule.choose(beliefs, self._rng)
+        if not (0 <= choice.action < len(available.features) or choice.features is not None):
+            raise ArgumentValueError("rule", f"one that chooses a row below {len(available)}", f"row {choice.action}")
+        if not 0.0 <= choice.probability <= 1.0 + 1e-9:
+            raise ArgumentValueError("rule", "one that gives a probability", repr(choice.probability))
         features = available.features[choice.action] if choice.features is None else choice.features
         names = available.labels if choice.reasons.about == "action" else available.feature_names
         features.flags.writeable = False
@@ -196,8 +214,12 @@ class Policy:
             policy=type(self).__name__,
             observation=None if choice.observation is None else frozen(choice.observation),
         )
-        if self.journal is not None:
-            self.journal.decided(decision, available)
+        if self.journal is not None and before is not None:
+            try:
+                self.journal.decided(decision, available)
+            except BaseException:
+                restore_generator(self._rng, before)  # so that asking again gives the same decision
+                raise
         if self._asked == len(self._rewards):
             self._rewards = np.concatenate((self._rewards, np.empty(self._asked)))
         self._rewards[self._asked] = np.nan
@@ -292,6 +314,7 @@ class Policy:
         """Return everything that continuing bit for bit needs, as arrays and JSON values."""
         return {
             "policy": type(self).__name__,
+            "package": package_of(type(self)),
             **self._parts(),
             "learnt": self.posterior.state(),
             "rng": generator_state(self._rng),

@@ -134,7 +134,8 @@ class Engine(ABC):
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs, as arrays and JSON values."""
-        return {"evidence": self.evidence.state(), "rng": generator_state(self._rng)}
+        names = None if self.feature_names is None else list(self.feature_names)
+        return {"evidence": self.evidence.state(), "rng": generator_state(self._rng), "feature_names": names}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state.
@@ -146,6 +147,7 @@ class Engine(ABC):
         """
         self.evidence.restore(state["evidence"])
         restore_generator(self._rng, state["rng"])
+        self.feature_names = None if state["feature_names"] is None else tuple(state["feature_names"])
 
     def update(self, x: object, y: object, weight: object = None) -> None:
         """Condition on observations.

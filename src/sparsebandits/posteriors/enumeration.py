@@ -152,13 +152,14 @@ class Enumeration(Engine):
                 "max_size", f"{len(self._free)}, since a Gaussian spike needs every model", str(self.max_size)
             )
         self._mixture: list[Component] | None = None
+        self._drawn: Draws | None = None  # until the next observation
         self._log_evidence = 0.0
         self._left_out = 0.0
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; observations weigh 1 by default."""
         self.evidence.absorb(x, y, weights)
-        self._mixture = None
+        self._mixture = self._drawn = None
 
     @property
     def noise_variance(self) -> float:
@@ -232,8 +233,15 @@ class Enumeration(Engine):
 
     def draws(self) -> Draws:
         """Return equally weighted independent draws."""
-        theta = self.sample(self._rng, self.n_draws)
-        return Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))
+        if self._drawn is None:
+            theta = self.sample(self._rng, self.n_draws)
+            self._drawn = Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))
+        return self._drawn
+
+    def covariance_times(self, x: FloatArray) -> FloatArray:
+        """Return Cov[θ] x, exactly."""
+        mean = self.mean()
+        return np.asarray((self.second_moment() - np.outer(mean, mean)) @ x)
 
     # Implementation
 
@@ -413,7 +421,13 @@ class Enumeration(Engine):
         weights = np.exp(heights - logsumexp(heights))
         return [(variance, float(weight)) for (variance, _), weight in zip(nodes, weights, strict=True)]
 
+    def state(self) -> dict[str, Any]:
+        """Return everything that continuing bit for bit needs."""
+        return {**super().state(), "draws": None if self._drawn is None else self._drawn.theta}
+
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
         super().restore(state)
-        self._mixture = None
+        self._mixture = self._drawn = None
+        if state["draws"] is not None:
+            self._drawn = Draws.trusted(state["draws"], np.full(self.n_draws, 1.0 / self.n_draws))

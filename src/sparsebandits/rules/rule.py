@@ -11,6 +11,7 @@ from typing import Any
 
 from numpy.random import Generator
 
+from sparsebandits.arguments import ArgumentTypeError
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice
 
@@ -35,16 +36,19 @@ class Rule(ABC):
             The action, its probability and the reasons.
         """
 
-    def check(self, posterior: Any) -> None:  # noqa: B027 - a rule that serves every posterior checks nothing
-        """Check that the rule can work with a posterior; called when a policy is made.
+    def check(self, posterior: Any) -> None:
+        """Refuse a posterior that the rule cannot work with; called when a policy is made.
 
         Parameters
         ----------
-        posterior : Engine or other learner
-            The policy's posterior.
+        posterior : object
+            What learns. By default a rule needs draws and means, which every engine has.
 
         Raises
         ------
         ArgumentError
             If the rule cannot work with it.
         """
+        if not (hasattr(posterior, "draws") and hasattr(posterior, "mean")):
+            got = type(posterior).__name__
+            raise ArgumentTypeError("posterior", f"an engine, such as Particles, for {type(self).__name__}", got)

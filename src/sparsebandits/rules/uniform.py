@@ -1,6 +1,7 @@
 """Play any action with equal probability: the baseline that learns nothing."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -13,6 +14,9 @@ from sparsebandits.rules.rule import Rule
 @dataclass(frozen=True)
 class Uniform(Rule):
     """Draw a row uniformly at random."""
+
+    def check(self, posterior: Any) -> None:
+        """Serve every learner: nothing is asked of it."""
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Draw a row."""

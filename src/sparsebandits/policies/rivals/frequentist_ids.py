@@ -84,6 +84,7 @@ class FrequentistInformationDirected(Rule):
 
     def check(self, posterior: Any) -> None:
         """Refuse a confidence radius on a posterior that has none."""
+        super().check(posterior)
         check_bounded(self.width, posterior)
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
