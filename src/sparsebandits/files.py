@@ -81,7 +81,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             if target.exists():
-                os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))  # os.fchmod is new on Windows in Python 3.13
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
