@@ -50,25 +50,31 @@ bench-%: .bench/installed
 	$(PYTHON) -m venv .venv
 
 .venv/%.installed: requirements/%.lock pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 .%/installed: requirements/%.lock pyproject.toml
 	$(PYTHON) -m venv .$*
-	.$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	.$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	.$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Compile the lock files anew; they name no host.
-COMPILE = CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --upgrade \
-  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options --no-config
-lock: .venv/test.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-tools
+# Compile the lock files: pins with the hashes of every file that the index has, and no host. Pins stay where they can;
+# make lock UPGRADE=--upgrade moves all of them to the newest versions, UPGRADE='--upgrade-package numpy' moves one.
+UPGRADE ?=
+COMPILE = CUSTOM_COMPILE_COMMAND="make lock" .lock/bin/pip-compile --quiet --generate-hashes --strip-extras \
+  --allow-unsafe $(UPGRADE) --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options --no-config
+lock: .lock/bin/pip-compile
 	$(COMPILE) -o requirements/demo.lock pyproject.toml requirements/build.in
 	$(COMPILE) -o requirements/test.lock --extra test -c requirements/demo.lock pyproject.toml requirements/build.in
 	$(COMPILE) -o requirements/bench.lock pyproject.toml requirements/build.in requirements/bench.in
 	$(COMPILE) -o requirements/nuts.lock pyproject.toml requirements/build.in requirements/nuts.in
 
+.lock/bin/pip-compile:
+	$(PYTHON) -m venv .lock
+	.lock/bin/python -m pip install --quiet --disable-pip-version-check pip-tools
+
 clean:
-	rm -rf .venv .bench .nuts out build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .bench .nuts .lock out build dist docs/_build .coverage .coverage.* htmlcov \
+	  .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .numba_cache
