@@ -1,18 +1,26 @@
-# make demo: install into .venv and compare the policies.   make test: install and check everything.
+# make demo: install into .venv and compare the policies.
+# make check: install and run the quick checks.   make test: install and check everything.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test docs wheel-check bench lock format clean
+.PHONY: demo test check lint docs wheel-check bench lock format clean
 
 demo: .venv/demo.installed
 	$(BIN)/sparsebandits demo
 
-test: .venv/test.installed
+# Everything that a change has to pass, with the coverage of the tests.
+test: lint
+	$(BIN)/pytest -n 2 --cov
+
+# The quick tier: the same checks without the tests that tests/conftest.py lists as slow.
+check: lint
+	$(BIN)/pytest -n 2 -m "not slow"
+
+lint: .venv/test.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2
 
 format: .venv/test.installed
 	$(BIN)/ruff format .
