@@ -17,8 +17,9 @@ import numpy as np
 import sparsebandits as sb
 from papers.hao2021.figure2 import IDS, RANDOMISED, TS, informed_prior
 from papers.hao2021.runs import SCALES, Report, Scale, run
+from sparsebandits import Result
 from sparsebandits.experiments import PolicyMaker, Tuning
-from sparsebandits.results import Result, Rows
+from sparsebandits.results import Rows
 
 DIMENSION, SPARSITY, EPSILON, INFORMATIVE = 200, 2, 0.5, 400
 OPTIMISM, OPTIMISM_TUNED = "online-to-confidence", "online-to-confidence, tuned"

@@ -13,9 +13,10 @@ import numpy as np
 
 import sparsebandits as sb
 from papers.hao2021.runs import NOISE_VARIANCE, SCALES, Report, final_regret, run
+from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments import PolicyMaker
-from sparsebandits.results import Result, Rows
+from sparsebandits.results import Rows
 
 DIMENSION, SPARSITY = 10, 2
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.0)

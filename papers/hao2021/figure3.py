@@ -12,8 +12,9 @@ from pathlib import Path
 
 import sparsebandits as sb
 from papers.hao2021.runs import NOISE_VARIANCE, SCALES, Report, Scale, final_regret, run
+from sparsebandits import Result
 from sparsebandits.experiments import PolicyMaker, Tuning
-from sparsebandits.results import Result, Rows
+from sparsebandits.results import Rows
 
 DIMENSIONS = (20, 40, 100)
 ACTIONS = 200

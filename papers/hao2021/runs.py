@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sparsebandits import Result
 from sparsebandits.environments import Environment
 from sparsebandits.experiments import Plan, PolicyMaker, Tuning, shown_progress
-from sparsebandits.results import Result, Rows
+from sparsebandits.results import Rows
 
 SEED = 2021
 NOISE_VARIANCE = 2.0

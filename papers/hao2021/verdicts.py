@@ -16,9 +16,10 @@ import numpy as np
 
 import sparsebandits as sb
 from papers.hao2021 import claim1, figure1, figure2, figure3
+from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments import duration
-from sparsebandits.results import Result, estimate_mean, paired, statistic_interval
+from sparsebandits.results import estimate_mean, paired, statistic_interval
 
 RESULTS = Path(__file__).parent / "results"
 HOLDS, FAILS, OPEN = "holds", "FAILS", "open"

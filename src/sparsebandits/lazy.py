@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 
@@ -34,8 +33,6 @@ def names(
         What the namespace assigns to these names.
     """
     homes, moved = _listed(namespace), moved or {}
-    _NAMED_LIKE_THEIR_MODULE[namespace] = [name for name, (home, _) in homes.items() if home == f"{namespace}.{name}"]
-    sys.modules[namespace].__class__ = _Namespace
 
     def get(name: str) -> Any:
         if name in moved:
@@ -53,22 +50,6 @@ def names(
         return value
 
     return get, lambda: sorted({*vars(sys.modules[namespace]), *homes}), sorted(homes)
-
-
-class _Namespace(ModuleType):
-    """A package in which a public name wins over a module of the same name.
-
-    When ``rules/information.py`` is imported, Python sets ``rules.information`` to that module. That would hide the
-    public function ``rules.information``, or not, depending on what was imported first.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (isinstance(value, ModuleType) and name in _NAMED_LIKE_THEIR_MODULE[self.__name__]):
-            super().__setattr__(name, value)
-
-
-_NAMED_LIKE_THEIR_MODULE: dict[str, list[str]] = {}
-"""By namespace, the public names that are defined in a module of the same name."""
 
 
 def _listed(namespace: str) -> dict[str, tuple[str, str]]:

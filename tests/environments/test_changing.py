@@ -68,5 +68,7 @@ def test_what_it_says_of_itself_and_of_a_cube() -> None:
         TypeError, match=r"environment: expected an environment whose .* rows of actions, got one that samples CubeInst"
     ):
         sb.environments.ChangingActions(sb.environments.Hypercube(5, 2)).sample(0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"instance: expected an Instance, got .*; pass what its sample\(seed\) returns"):
+    with pytest.raises(
+        TypeError, match=r"instance: expected an Instance, got .*; pass what its sample\(seed\) returns"
+    ):
         sb.simulate(sb.LinTS, sb.environments.ChangingActions(FIXED), 5)  # type: ignore[arg-type]

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from sparsebandits import lazy
 
 if TYPE_CHECKING:
-    from sparsebandits.advice.advice import Advice as Advice
     from sparsebandits.advice.advice import Recommendation as Recommendation
-    from sparsebandits.advice.advice import decide as decide
     from sparsebandits.advice.design import Exploration as Exploration
     from sparsebandits.advice.effects import FeatureEffect as FeatureEffect
     from sparsebandits.advice.read import read_actions as read_actions

@@ -7,7 +7,6 @@ from sparsebandits import lazy
 if TYPE_CHECKING:
     from sparsebandits.journal.journal import Journal as Journal
     from sparsebandits.journal.jsonlines import JsonLines as JsonLines
-    from sparsebandits.journal.loop import play as play
     from sparsebandits.journal.memory import DecisionLog as DecisionLog
     from sparsebandits.journal.record import Record as Record
 else:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from sparsebandits import lazy
 
 if TYPE_CHECKING:
-    from sparsebandits.results.result import Result as Result
     from sparsebandits.results.statistics import Estimate as Estimate
     from sparsebandits.results.statistics import Wins as Wins
     from sparsebandits.results.statistics import estimate_mean as estimate_mean

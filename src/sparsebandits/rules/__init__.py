@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sparsebandits.rules.greedy import Greedy as Greedy
     from sparsebandits.rules.ids import InformationDirected as InformationDirected
     from sparsebandits.rules.information import Information as Information
-    from sparsebandits.rules.information import information as information
-    from sparsebandits.rules.mutual_information import mutual_information as mutual_information
     from sparsebandits.rules.optimism import ConfidenceRadius as ConfidenceRadius
     from sparsebandits.rules.optimism import Optimism as Optimism
     from sparsebandits.rules.ratio import minimise_over_actions as minimise_over_actions

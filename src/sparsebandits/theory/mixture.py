@@ -34,7 +34,7 @@ def mixture_rate(known: Information, largest_mean: float, longest: float) -> flo
     Parameters
     ----------
     known : Information
-        What :func:`sparsebandits.rules.information` returns.
+        What Algorithm 3 computes, ``beliefs.information``.
     largest_mean : float
         R, the largest absolute mean reward of an action under a draw.
     longest : float
@@ -55,7 +55,7 @@ def proof_mixture(known: Information, exploration: FloatArray, largest_mean: flo
     Parameters
     ----------
     known : Information
-        What :func:`sparsebandits.rules.information` returns.
+        What Algorithm 3 computes, ``beliefs.information``.
     exploration : array of shape (K,)
         μ, such as the weights of :func:`exploratory_design`.
     largest_mean : float
