@@ -312,7 +312,7 @@ def test_the_log(tmp_path: Path) -> None:
     for entry, one in zip(entries, advice.recommendations * 2, strict=True):
         assert (entry.action, entry.probability, entry.reward) == (one.action, one.probability, None)
         assert entry.probability_draws == one.decision.probability_draws
-        np.testing.assert_array_equal(entry.features, one.decision.features)
+        np.testing.assert_array_equal(entry.features, table().to_numpy()[one.action])
         assert entry.extra["expected_reward"] == one.expected_reward
         assert (entry.extra["sd"], entry.extra["tried"]) == (one.sd, one.tried)
     assert (entries[0].policy, entries[0].extra["batch"]) == ("LinTS", 2)

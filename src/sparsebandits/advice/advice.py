@@ -16,13 +16,7 @@ import numpy as np
 from sparsebandits.advice.choose import POLICIES, chosen, taught_policy
 from sparsebandits.advice.effects import FeatureEffect, effects_table, expected_rewards, feature_effects
 from sparsebandits.advice.read import History, read_history
-from sparsebandits.arguments import (
-    ArgumentValueError,
-    IntArray,
-    check_choice,
-    check_count,
-    check_positive,
-)
+from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, check_choice, check_count, check_positive
 from sparsebandits.journal.jsonlines import JsonLines
 from sparsebandits.journal.record import Record, new_id, now
 from sparsebandits.policies.decision import Decision, Explanation
@@ -47,6 +41,8 @@ class Recommendation:
         Posterior standard deviation of its mean reward; None before the first reward.
     decision : Decision
         The policy's decision. Its ``features`` are those of the table minus their mean over the past rewards.
+    features : array of shape (d,)
+        Its features in the table; columns that are the same in all rows are left out.
     """
 
     action: int
@@ -55,6 +51,7 @@ class Recommendation:
     expected_reward: float | None
     sd: float | None
     decision: Decision
+    features: FloatArray
 
     @property
     def probability(self) -> float:
@@ -170,7 +167,7 @@ class Advice:
         ----------
         path : str or path
             A file of JSON lines that :class:`sparsebandits.journal.JsonLines` reads; it is created if it does not
-            exist. The features in it are those that the policy saw: the table's, less their mean over the past rewards.
+            exist. The features in it are those of the table.
 
         Raises
         ------
@@ -190,7 +187,7 @@ class Advice:
                 policy=self.about["policy"],
                 action=one.action,
                 label=one.name,
-                features=one.decision.features,
+                features=one.features,
                 probability=one.probability,
                 probability_draws=one.decision.probability_draws,
                 extra={
@@ -290,7 +287,7 @@ def decide(
     rows, decisions = zip(*chosen(made, past, left, count), strict=True)
     expected = expected_rewards(draws, noise, past, rows)
     recommendations = tuple(
-        Recommendation(row, past.names[row], int((past.tried == row).sum()), mean, sd, decision)
+        Recommendation(row, past.names[row], int((past.tried == row).sum()), mean, sd, decision, past.features[row])
         for row, (mean, sd), decision in zip(rows, expected, decisions, strict=True)
     )
     about = {
