@@ -5,7 +5,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from sparsebandits.experiments.progress import shown_progress
+from sparsebandits.experiments import shown_progress
 from studies.real_data.pools import Pool
 from studies.real_data.record import DRAWS, RESULTS, Results, load, write
 from studies.real_data.search import best_rows, found_at, searchers

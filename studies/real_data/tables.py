@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from sparsebandits.arguments import FloatArray
-from sparsebandits.results.statistics import mean_interval
+from sparsebandits.results import mean_interval
 from studies.real_data.pools import POOLS, TOP, Pool
 from studies.real_data.record import RESULTS, Results, found_curves, load, rounds_to, simple_regret
 from studies.real_data.search import Hindsight

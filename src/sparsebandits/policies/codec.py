@@ -79,7 +79,12 @@ def encode(name: str, value: Any) -> Any:
 
 
 def check_savable(name: str, encoded: Any, part: Any) -> None:
-    """Refuse a part that would be another one after loading: it is made again from its fields and compared."""
+    """Refuse a part that would be another one after loading: it is made again from its fields and compared.
+
+    Parts of this package do make themselves again (``tests/policies/test_parts.py``).
+    """
+    if package_of(type(part)) == OURS:
+        return
     try:
         again = encode(name, Decoder([*_classes(part)])(encoded))
     except Exception as error:
