@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 from benchmarks import decisions, regret
 from benchmarks.competitors import OURS
 from benchmarks.page import BLOCK, PAGE, filled
@@ -122,3 +123,30 @@ def test_the_page_is_what_the_stored_figures_say() -> None:
     some = re.search(r"\d\.\d\d", text)
     assert some is not None
     assert filled(text.replace(some.group(), "9.99", 1)) == text, "a figure changed by hand is put right"
+
+
+README_ROWS = {
+    "sparsebandits, SparseIDS": "SparseIDS, noise known",
+    "sparsebandits, LinUCB": "LinUCB",
+    "contextualbandits, UCB": "contextualbandits UCB",
+    "MABWiser, UCB": "mabwiser UCB, one arm",
+    "coba, UCB (10 instances)": "coba UCB",
+    "bayesianbandits, UCB": "bayesianbandits UCB",
+    "Vowpal Wabbit, bag": "vowpalwabbit bag",
+    "SparseIDS, sparsity known too": "SparseIDS, 10,000 draws",
+    "SparseIDS, nothing known (`sb.SparseIDS(actions)`)": "SparseIDS, default prior",
+}
+
+
+def test_the_comparison_in_the_readme_is_the_stored_one() -> None:
+    """One setting has one number: README and benchmark page quote the same result."""
+    root = Path(__file__).parents[1]
+    stored = json.loads((root / "benchmarks/results/regret.json").read_text())
+    row = r"^\| \*?([^|*]+?)\*? \| \*?(\d+ ± \d+)\*? \| \*?(\d+ ± \d+)\*? \|$"
+    cells = re.findall(row, (root / "README.md").read_text(), re.MULTILINE)
+    assert {name for name, *_ in cells} == set(README_ROWS)
+    for name, *numbers in cells:
+        for number, setting in zip(numbers, stored["settings"], strict=True):
+            (entry,) = (one for one in setting["competitors"] if one["name"] == README_ROWS[name])
+            regrets = np.array(entry["regrets"])
+            assert number == f"{regrets.mean():.0f} ± {regrets.std(ddof=1) / np.sqrt(len(regrets)):.0f}", name
