@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from sparsebandits.results.html import figure, nested, text
 from sparsebandits.results.statistics import Estimate, estimate_mean, paired
 from sparsebandits.tables import Table, formatted
 
-if TYPE_CHECKING:
-    from sparsebandits.results.result import Result
+Reported: TypeAlias = Any
+"""A :class:`sparsebandits.Result`, which calls this module and so cannot be imported by it."""
 
 HOW_TO_READ = """<h2>How to read this</h2>
 <ul>
@@ -42,7 +42,7 @@ SHARES = (0.1, 0.5, 1.0)
 
 
 def write_report(
-    result: "Result",
+    result: Reported,
     path: str | os.PathLike[str],
     title: str = "Policies compared",
     baseline: str | None = None,
@@ -56,7 +56,7 @@ def write_report(
 
 
 def page(
-    result: "Result",
+    result: Reported,
     title: str = "Policies compared",
     baseline: str | None = None,
     rounds: Sequence[int] | None = None,
@@ -79,14 +79,14 @@ def page(
     return html.page(title, sections)
 
 
-def default_rounds(result: "Result") -> list[int]:
+def default_rounds(result: Reported) -> list[int]:
     """Return recorded rounds near a tenth, a half and all of the run."""
     recorded = np.arange(1, result.horizon + 1) if result.rounds is None else result.rounds
     places = {int(np.abs(recorded - share * result.horizon).argmin()) for share in SHARES}
     return [int(recorded[place]) for place in sorted(places)]
 
 
-def summary(result: "Result") -> str:
+def summary(result: Reported) -> str:
     """Say in a few sentences what was compared and what came out, no more than the intervals allow."""
     counts = sorted({len(curves) for curves in result.regret.values()})
     trials = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
@@ -117,7 +117,7 @@ def _said(estimate: Estimate) -> str:
     return f"{formatted(estimate.value)} (95% interval {formatted(estimate.low)} to {formatted(estimate.high)})"
 
 
-def _overview(result: "Result") -> str:
+def _overview(result: Reported) -> str:
     drawn = figure(
         partial(plots.regret_curves, result.regret, rounds=result.rounds),
         "Mean cumulative regret over rounds, one line per policy; the final numbers are in the table below.",
@@ -126,7 +126,7 @@ def _overview(result: "Result") -> str:
     return f"{lead}\n<h2>Regret over rounds</h2>\n{drawn}\n{html.table(result.table().printed)}"
 
 
-def _differences(result: "Result", baseline: str) -> str:
+def _differences(result: Reported, baseline: str) -> str:
     tests = {row["policy"]: row for row in result.wins(baseline)}
     compared, counted = ("difference", "95% from", "to", "ratio"), ("wins", "losses", "ties", "sign test p")
     rows = [
@@ -142,7 +142,7 @@ def _differences(result: "Result", baseline: str) -> str:
     )
 
 
-def _horizons(result: "Result", rounds: Sequence[int]) -> str:
+def _horizons(result: Reported, rounds: Sequence[int]) -> str:
     rows = result.at(rounds)
     at = sorted({row["round"] for row in rows})
     drawn = figure(
@@ -152,7 +152,7 @@ def _horizons(result: "Result", rounds: Sequence[int]) -> str:
     return f"<h2>Regret at chosen rounds</h2>\n{drawn}\n{html.table(rows.printed)}"
 
 
-def _growth(result: "Result") -> str:
+def _growth(result: Reported) -> str:
     return (
         "<h2>How fast regret grows</h2>\n"
         "<p>The exponent of mean regret over the second half of the run: 1 is linear, 0.5 is a square root, and near 0 "
@@ -163,7 +163,7 @@ def _growth(result: "Result") -> str:
     )
 
 
-def _pulls(result: "Result", group: str, actions: object) -> str:
+def _pulls(result: Reported, group: str, actions: object) -> str:
     counts = result.pulls_of(actions)
     drawn = figure(
         partial(plots.pull_histograms, counts, x_label=f"pulls of {group} in a trial"),
@@ -172,7 +172,7 @@ def _pulls(result: "Result", group: str, actions: object) -> str:
     return f"<h2>Pulls: {text(group)}</h2>\n{drawn}\n{html.table(result.pull_table(actions).printed)}"
 
 
-def _recorded(result: "Result") -> list[str]:
+def _recorded(result: Reported) -> list[str]:
     """Return a figure for each recorded diagnostic: its mean over rounds, for the policies that have it.
 
     Rounds in which some decision did not have it are left out.
@@ -193,7 +193,7 @@ def _recorded(result: "Result") -> list[str]:
     return ["\n".join(("<h2>Recorded diagnostics of decisions</h2>", *sections))] if sections else []
 
 
-def _about(result: "Result") -> str:
+def _about(result: Reported) -> str:
     if not result.about:
         return "<h2>Configuration and provenance</h2>\n<p>This result has none.</p>"
     parts = []
