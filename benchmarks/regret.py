@@ -153,7 +153,8 @@ def ahead(competitors: Sequence[Figures]) -> list[str]:
     for mine in competitors:
         if mine["library"] == LIBRARY and mine["name"] != FLOOR.name:
             less = [peer for peer in peers if below(peer, mine)]
-            both = {peer["name"] for peer in less if median(peer["rates"]) > median(mine["rates"])}
+            timed = bool(mine["rates"])  # not if it was added to the stored games later
+            both = {peer["name"] for peer in less if timed and median(peer["rates"]) > median(mine["rates"])}
             names = [f"{peer['name']}{'*' if peer['name'] in both else ''}" for peer in less]
             lines.append(listed(f"Less regret than {mine['name']}", names))
     return lines
@@ -186,6 +187,8 @@ def page(figures: Figures) -> str:
         "Less regret: by the means over the trials that both have played, however close; * is faster too.",
         f"{FLOOR.name}: {FLOOR.note}.",
     ]
+    later = {c["name"]: c["added"] for part in figures["settings"] for c in part["competitors"] if "added" in c}
+    parts += [f"{name}: played later ({when}), so without a speed." for name, when in later.items()]
     return "\n".join(parts)
 
 
