@@ -36,7 +36,8 @@ from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.kernels.inline_random import normal
 from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
-from sparsebandits.rules.information import Prepared, best_actions, information
+from sparsebandits.rules.information import information
+from sparsebandits.rules.optima import Prepared, best_actions
 from sparsebandits.tables import Cell, Table
 
 RECORD = Path(__file__).parent / "guard.json"
@@ -52,7 +53,7 @@ COUNTED = {
     "sweeps over coordinates": "sparsebandits.posteriors.moves:Moves.coordinates",
     "sweeps over models": "sparsebandits.posteriors.moves:Moves.models",
     "reweightings": "sparsebandits.posteriors.cloud:Weights.of",
-    "searches of best actions": "sparsebandits.rules.information:best_actions",
+    "searches of best actions": "sparsebandits.rules.optima:best_actions",
 }
 Action: TypeAlias = Callable[[], object]
 

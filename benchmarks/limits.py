@@ -209,14 +209,8 @@ KERNELS: dict[str, tuple[Counter, tuple[str, ...]]] = {
     "sparse rows of θ": (compressing, ("sparsebandits.posteriors.kernels.sparse_draws:compressed",)),
     "best action of each draw": (best, ("sparsebandits.posteriors.kernels.sparse_draws:best_of_rows",)),
     "draws in groups": (grouping, ("sparsebandits.posteriors.kernels.sparse_draws:pattern_of_groups",)),
-    "means of groups": (group_means, ("sparsebandits.rules.information:Optima.means",)),
-    "gain of each action": (
-        group_squares,
-        (
-            "sparsebandits.rules.information:SparseMeans.variances",
-            "sparsebandits.rules.information:DenseMeans.variances",
-        ),
-    ),
+    "means of groups": (group_means, ("sparsebandits.rules.optima:Best.__init__",)),
+    "gain of each action": (group_squares, ("sparsebandits.rules.optima:Best.variances",)),
 }
 """Each kernel: how its work is counted, and where its calls go through."""
 

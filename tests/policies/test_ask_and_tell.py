@@ -242,7 +242,7 @@ def test_repr_names_the_settings() -> None:
         "LinUCB(3 actions of 3 features; Conjugate(prior=GaussianPrior(variance=0.3333333333333333, mean=0.0), "
         "n_draws=10000, rewards=Gaussian(variance=1.0)); Optimism(width=1.5); 0 asked, 0 pending)"
     )
-    named = sb.LinUCB(pd.DataFrame(np.eye(2), index=["a", "b"]))
+    named = sb.LinUCB(pd.DataFrame(np.diag([2.0, 1.0]), index=["a", "b"]))
     assert repr(named.ask()) == "Decision(id=0, action=0, label='a', probability=1)"
     assert repr(sb.LinTS(np.eye(1)).ask()) == "Decision(id=0, action=0, probability=1 (estimated from 101 draws))"
     assert repr(sb.Conjugate(sb.GaussianPrior(), 2)) == (

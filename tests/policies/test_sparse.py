@@ -87,13 +87,19 @@ class Picks:
 
 @pytest.mark.parametrize("zeros", [0.5, 0.9])
 def test_a_tie_is_broken_in_what_is_played_as_in_its_probability(zeros: float) -> None:
-    """Actions of zeros and ones tie up to rounding, and one product rounds unlike many: all draws equal, one action."""
+    """Actions of zeros and ones tie up to rounding, and one product rounds unlike many: all draws equal, one set."""
     rng = np.random.default_rng(0)
     actions = ActionSet.of((rng.random((203, 12)) < 0.4) * 1.0)
+    distinct = len(np.unique(actions.features, axis=0))
+    assert distinct < 203
     for _ in range(300):
         draw = np.where(rng.random(12) < zeros, 0.0, rng.standard_normal(12))
         choice = Thompson().choose(Beliefs(Picks(np.tile(draw, (256, 1))), actions.features), rng)
-        assert choice.probability == 1.0
+        values = actions.features @ draw
+        best = np.flatnonzero(values > values.max() - 1e-9)
+        copies = (actions.features == actions.features[choice.action]).all(axis=1).sum()
+        assert choice.action in best
+        assert choice.probability == pytest.approx(1 / len(np.unique(actions.features[best], axis=0)) / copies)
 
 
 # Noise that differs from action to action

@@ -1,7 +1,6 @@
 """Algorithm 3 against plain loops, the mutual information against adaptive quadrature and closed forms."""
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from scipy import integrate, stats
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import Draws
 from sparsebandits.posteriors.kernels.sparse_draws import WIDTH
-from sparsebandits.rules.information import OptimaMemory, best_actions, information
+from sparsebandits.rules.information import information
 from sparsebandits.rules.mutual_information import mutual_information
+from sparsebandits.rules.optima import Best, OptimaMemory, best_actions
 
 
 def random_problem(
@@ -27,22 +27,32 @@ def random_problem(
     return Draws(np.where(rng.random(theta.shape) < zeros, 0.0, theta), weights), actions
 
 
+def shares(draws: Draws, actions: FloatArray) -> list[dict[int, float]]:
+    """Return the share of each action in each draw, in loops: equal rows are their first one; ties go to the mean."""
+    first = [next(b for b in range(len(actions)) if (actions[b] == actions[a]).all()) for a in range(len(actions))]
+    mean = draws.weights @ draws.theta
+    found = []
+    for theta in draws.theta:
+        predictions = {a: float(actions[a] @ theta) for a in sorted(set(first))}
+        best = [a for a, value in predictions.items() if value >= max(predictions.values()) - 1e-10]
+        means = {a: float(actions[a] @ mean) for a in best}
+        best = [a for a, value in means.items() if value >= max(means.values()) - 1e-10]
+        found.append({a: 1 / len(best) for a in best})
+    return found
+
+
 def brute_force(
     draws: Draws, actions: FloatArray
 ) -> tuple[list[float], list[float], list[float], dict[int, list[float]]]:
-    """Algorithm 3 in loops over plain numbers."""
+    """Algorithm 3 in loops over plain numbers; P(x* = ·) is that of the first of equal rows."""
     n_actions, dimension = actions.shape
-    best, values = [], []
-    for theta in draws.theta.tolist():
-        predictions = [sum(a * t for a, t in zip(action, theta, strict=True)) for action in actions.tolist()]
-        values.append(max(predictions))
-        best.append(predictions.index(max(predictions)))
-    weights = draws.weights.tolist()
-    probability = [sum(w for w, b in zip(weights, best, strict=True) if b == a) for a in range(n_actions)]
+    values = [max(float(action @ theta) for action in actions) for theta in draws.theta]
+    weights, shared = draws.weights.tolist(), shares(draws, actions)
+    probability = [sum(w * one.get(a, 0.0) for w, one in zip(weights, shared, strict=True)) for a in range(n_actions)]
     mean = [sum(w * theta[j] for w, theta in zip(weights, draws.theta.tolist(), strict=True)) for j in range(dimension)]
     conditional = {
         a: [
-            sum(w * theta[j] for w, theta, b in zip(weights, draws.theta.tolist(), best, strict=True) if b == a)
+            sum(w * one.get(a, 0.0) * t[j] for w, one, t in zip(weights, shared, draws.theta.tolist(), strict=True))
             / probability[a]
             for j in range(dimension)
         ]
@@ -87,9 +97,10 @@ def test_more_draws_than_one_block() -> None:
     draws, actions = random_problem(0, 1000, 7, 3)
     optima = best_actions(draws.theta, actions)
     expected = (draws.theta @ actions.T).argmax(axis=1)
-    np.testing.assert_array_equal(expected[optima.order], np.repeat(optima.support, np.diff(optima.starts)))
-    for action in range(7):
-        np.testing.assert_array_equal(np.sort(optima.draws_of(action)), np.flatnonzero(expected == action))
+    np.testing.assert_array_equal(expected, optima.members[optima.cell])
+    np.testing.assert_array_equal(optima.cell[optima.order], np.repeat(np.arange(7), np.diff(optima.starts)))
+    rng = np.random.default_rng(0)
+    assert [Best(optima, draws.weights).row_under(m, rng) for m in range(50)] == expected[:50].tolist()
 
 
 @pytest.mark.parametrize("n_actions", [1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5])
@@ -103,7 +114,7 @@ def test_draws_with_many_zeros_give_what_matrix_products_give(n_actions: int, mo
     known = information(draws, actions, optima)
     monkeypatch.setattr("sparsebandits.posteriors.kernels.sparse_draws.LARGE", 0)
     single = information(draws, actions, optima)
-    monkeypatch.setattr(sys.modules[information.__module__], "MOSTLY_ZERO", 0.0)
+    monkeypatch.setattr("sparsebandits.rules.optima.MOSTLY_ZERO", 0.0)
     expected = information(draws, actions)
     np.testing.assert_array_equal(known.support, expected.support)
     for name in ("expected_regret", "gain", "optimal_probability", "conditional_mean", "mean"):
@@ -169,10 +180,86 @@ def test_one_action_best_everywhere_has_no_regret_and_nothing_to_learn() -> None
     assert not mutual_information(Draws(theta, np.full(100, 0.01)), actions, 1.0).any()
 
 
-def test_ties_go_to_the_lower_row() -> None:
+def test_of_actions_that_tie_the_best_is_the_one_with_the_largest_mean() -> None:
     actions = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
     known = information(Draws(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([0.5, 0.5])), actions)
-    np.testing.assert_array_equal(known.optimal_probability, [0.5, 0.5, 0.0])
+    np.testing.assert_array_equal(known.optimal_probability, [0.0, 0.5, 0.5])
+    assert known.entropy == 0.0  # equal rows are one action
+
+
+def test_actions_that_tie_in_the_mean_too_share_the_draw() -> None:
+    theta = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    known = information(Draws(theta, np.array([0.25, 0.25, 0.5])), np.eye(2))
+    np.testing.assert_allclose(known.optimal_probability, [0.5, 0.5])
+    np.testing.assert_allclose(known.conditional_mean, [[0.5, 0.0], [0.0, 0.5]])
+
+
+def tables(seed: int, kind: str, n_actions: int, dimension: int) -> FloatArray:
+    """Actions that tie: one-hot, zeros and ones, with equal rows, far from zero; or that do not."""
+    rng = np.random.default_rng(seed)
+    if kind == "one-hot":
+        return np.eye(dimension)[rng.integers(dimension, size=n_actions)]
+    if kind == "zeros and ones":
+        return (rng.random((n_actions, dimension)) < 0.5).astype(float)
+    normal = rng.standard_normal((n_actions, dimension))
+    return np.concatenate((normal, normal[: n_actions // 2])) + (1e6 if kind == "far from zero" else 0.0)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    kind=st.sampled_from(["one-hot", "zeros and ones", "normal", "far from zero"]),
+    n_actions=st.integers(2, 150),
+    dimension=st.integers(1, 12),
+    zeros=st.sampled_from([0.3, 0.8, 0.95, 1.0]),
+)
+def test_nothing_depends_on_the_order_of_the_rows(
+    seed: int, kind: str, n_actions: int, dimension: int, zeros: float
+) -> None:
+    check_order(seed, kind, n_actions, dimension, zeros)
+
+
+def check_order(seed: int, kind: str, n_actions: int, dimension: int, zeros: float) -> None:
+    """P(optimal), gain, entropy, mutual information and Thompson's probabilities permute with the rows."""
+    draws, _ = random_problem(seed, 60, 1, dimension, zeros)
+    actions = tables(seed, kind, n_actions, dimension)
+    rng = np.random.default_rng(seed + 1)
+    order = rng.permutation(len(actions))
+    one, other = information(draws, actions), information(draws, np.ascontiguousarray(actions[order]))
+    atol = 1e-12 * max(1.0, np.abs(actions).max() ** 2)
+    for name in ("expected_regret", "gain", "optimal_probability"):
+        np.testing.assert_allclose(getattr(one, name)[order], getattr(other, name), atol=atol)
+    assert one.optimal_probability.sum() == pytest.approx(1.0)
+    assert one.entropy == pytest.approx(other.entropy, abs=1e-12)
+    if kind != "far from zero":
+        nats = mutual_information(draws, actions, 1.0)
+        np.testing.assert_allclose(nats[order], mutual_information(draws, actions[order], 1.0), atol=1e-9)
+    found = brute_force(draws, actions)
+    sums = np.zeros(len(actions))
+    np.add.at(sums, one.best.optima.actions.first[one.best.optima.actions.number], one.optimal_probability)
+    if kind != "far from zero":  # the loops have a tolerance of their own
+        np.testing.assert_allclose(sums, found[2], atol=1e-10)
+        np.testing.assert_allclose(one.gain, found[1], atol=1e-9)
+
+
+def test_the_first_row_wins_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planted bug: an argmax, as Algorithm 3 has it, makes the order of the rows matter."""
+
+    def first(self: Best, of_cells: FloatArray) -> Any:
+        cell = np.arange(len(of_cells))
+        return cell, self.optima.members[self.optima.member_starts[:-1]], np.ones(len(cell))
+
+    monkeypatch.setattr(Best, "_resolved", first)
+    with pytest.raises(AssertionError):
+        check_order(1, "one-hot", 20, 6, 0.8)
+
+
+def test_a_centre_is_subtracted_from_every_action() -> None:
+    """With few and with many zeros, and where actions tie."""
+    for zeros in (0.5, 0.97):
+        draws, actions = random_problem(5, 300, 40, 30, zeros)
+        centre = np.random.default_rng(1).standard_normal(30)
+        with_centre = information(draws, actions, centre=centre)
+        np.testing.assert_allclose(with_centre.gain, information(draws, actions - centre).gain, rtol=1e-9, atol=1e-12)
 
 
 def test_underflown_weights_leave_no_nan() -> None:

@@ -29,8 +29,9 @@ from sparsebandits.posteriors.draws import Draws
 from sparsebandits.randomness import OBSERVER_STREAM, Seed, child, stream
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import NO_ROW
-from sparsebandits.rules.information import OptimaMemory, information
+from sparsebandits.rules.information import information
 from sparsebandits.rules.mutual_information import mutual_information
+from sparsebandits.rules.optima import OptimaMemory
 from sparsebandits.rules.thompson import Thompson
 from sparsebandits.theory.information_path import (
     C_MIN,

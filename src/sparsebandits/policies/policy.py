@@ -30,7 +30,7 @@ from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_
 from sparsebandits.policies.decision import Decision, Explanation
 from sparsebandits.randomness import COIN_STREAM, Seed, generator_state, restore_generator, stream
 from sparsebandits.rules.beliefs import Beliefs
-from sparsebandits.rules.information import OptimaMemory
+from sparsebandits.rules.optima import OptimaMemory
 from sparsebandits.rules.rule import Rule
 
 KIND = "sparsebandits.policy"

@@ -11,8 +11,9 @@ import numpy as np
 
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.rules.information import Information, Optima, OptimaMemory, information
+from sparsebandits.rules.information import Information, information
 from sparsebandits.rules.mutual_information import mutual_information
+from sparsebandits.rules.optima import Optima, OptimaMemory
 
 
 class Beliefs:

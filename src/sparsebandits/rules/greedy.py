@@ -6,12 +6,13 @@ from numpy.random import Generator
 
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.optima import pick
 from sparsebandits.rules.rule import Rule
 
 
 @dataclass(frozen=True)
 class Greedy(Rule):
-    """Play the action with the largest posterior mean; ties go to the lower row.
+    """Play the action with the largest posterior mean; actions that tie are equally likely.
 
     Examples
     --------
@@ -20,12 +21,13 @@ class Greedy(Rule):
     >>> policy = sb.Policy(np.eye(3), sb.Conjugate(sb.GaussianPrior(1.0), dimension=3), Greedy())
     >>> decision = policy.ask()
     >>> policy.tell(decision, -1.0)
-    >>> policy.ask().action
-    1
+    >>> policy.ask().action != decision.action
+    True
     """
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Play the action with the largest posterior mean."""
-        action = int(beliefs.means.argmax())
+        action, probability = pick(beliefs.means, rng)
         contributions = beliefs.features[action] * beliefs.coefficients
-        return Choice(action, 1.0, Reasons.top(action, beliefs.means, {"posterior mean": beliefs.means}, contributions))
+        reasons = Reasons.top(action, beliefs.means, {"posterior mean": beliefs.means}, contributions)
+        return Choice(action, probability, reasons)

@@ -2,16 +2,19 @@
 
 Russo and Van Roy (2018), Algorithm 6 for linear bandits; Hao, Lattimore and Deng (2021), Algorithm 2. From draws of
 θ come the expected regret Δ and the information gain of each action (Algorithm 3); then the ratio Δ^λ / gain is
-minimised over actions ("deterministic", the paper's Algorithm 2) or over distributions ("randomised").
+minimised over actions ("deterministic", the paper's Algorithm 2) or over distributions ("randomised"). Rows with the
+same regret and gain are equally likely.
 """
 
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import ArgumentValueError, check_choice, check_number
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice, check_number
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Mixture, Reasons
+from sparsebandits.rules.optima import ROUNDING
 from sparsebandits.rules.ratio import Minimiser, minimise_over_actions, minimise_over_distributions, ratios
 from sparsebandits.rules.rule import Rule
 
@@ -25,24 +28,32 @@ def check_selection(selection: object) -> str:
     return check_choice("selection", AMERICAN.get(str(selection), selection), tuple(SELECTIONS))
 
 
-def flipped(minimiser: Minimiser, rng: Generator) -> tuple[int, float]:
-    """Draw one of a minimiser's actions; no random number is used if it has only one action.
+def drawn(minimiser: Minimiser, regret: FloatArray, gain: FloatArray, rng: Generator) -> tuple[int, float, Mixture]:
+    """Draw one of a minimiser's actions; of rows with the same regret and gain, as equal rows have, any one.
 
     Parameters
     ----------
     minimiser : Minimiser
         Distribution on at most two actions.
+    regret, gain : array of shape (K,)
+        Regret and gain of each action.
     rng : Generator
-        Source of randomness.
+        Source of randomness, which is used only where there is a choice.
 
     Returns
     -------
-    action, probability : int, float
-        The action and its probability.
+    action, probability, mixture : int, float, Mixture
+        The action, its probability, and the two actions of which it is one.
     """
+    row, probability = minimiser.first, 1.0 - minimiser.probability
     if minimiser.first != minimiser.second and rng.random() < minimiser.probability:
-        return minimiser.second, minimiser.probability
-    return minimiser.first, 1.0 - minimiser.probability
+        row, probability = minimiser.second, minimiser.probability
+    alike = np.abs(regret - regret[row]) <= ROUNDING * regret.max()
+    alike &= np.abs(gain - gain[row]) <= ROUNDING * gain.max()
+    rows = np.flatnonzero(alike)
+    action = int(rows[rng.integers(len(rows))]) if len(rows) > 1 else row
+    first, second = (action if other == row else other for other in (minimiser.first, minimiser.second))
+    return action, probability / len(rows), Mixture(first, second, minimiser.probability)
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,7 @@ class InformationDirected(Rule):
         gain = beliefs.mutual_information if self.gain == "mutual-information" else beliefs.variance_gain
         known = beliefs.information
         minimiser = SELECTIONS[self.selection](known.expected_regret, gain, self.exponent)
-        action, probability = flipped(minimiser, rng)
+        action, probability, mixture = drawn(minimiser, known.expected_regret, gain, rng)
         columns = {
             "expected regret": known.expected_regret,
             "information gain": gain,
@@ -93,7 +104,6 @@ class InformationDirected(Rule):
             "entropy of the optimal action (nats)": known.entropy,
             "effective draws": beliefs.draws.effective_sample_size,
         }
-        mixture = Mixture(minimiser.first, minimiser.second, minimiser.probability)
         contributions = beliefs.features[action] * known.mean
         reasons = Reasons.top(action, known.optimal_probability, columns, contributions, notes, mixture)
         return Choice(action, probability, reasons)

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 
 from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.rules.information import Optima, best_actions
+from sparsebandits.rules.optima import Best, Optima, best_actions
 
 REACH = 9
 """Standard deviations beyond which a normal density is left out of an integral (1e-18 of it lies there)."""
@@ -63,14 +63,13 @@ def mutual_information(
     """
     if optima is None:
         optima = best_actions(draws.theta, actions)
-    if len(optima.support) == 1:
+    draw, weights, group = Best(optima, draws.weights).draws()
+    if len(draw) == 0 or group.max() == 0:
         return np.zeros(len(actions))
-    group = np.empty(len(draws), dtype=np.intp)
-    group[optima.order] = np.repeat(np.arange(len(optima.support)), np.diff(optima.starts))
     deviations = np.broadcast_to(np.sqrt(noise_variance), len(actions)).tolist()
     return np.array(
         [
-            _action_information(draws.theta @ a, draws.weights, group, deviation, nodes_per_deviation)
+            _action_information((draws.theta @ a)[draw], weights, group, deviation, nodes_per_deviation)
             for a, deviation in zip(actions, deviations, strict=True)
         ]
     )

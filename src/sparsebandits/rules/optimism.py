@@ -26,6 +26,7 @@ from sparsebandits.arguments import (
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.optima import pick
 from sparsebandits.rules.rule import Rule
 
 
@@ -117,7 +118,7 @@ def check_bounded(width: Width, posterior: object) -> None:
 
 @dataclass(frozen=True)
 class Optimism(Rule):
-    """Play the action with the largest upper bound; ties go to the lower row.
+    """Play the action with the largest upper bound; actions that tie are equally likely.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ class Optimism(Rule):
         width = current_width(self.width, beliefs.posterior)
         bonus = width * beliefs.deviations
         bound = beliefs.means + bonus
-        action = int(bound.argmax())
+        action, probability = pick(bound, rng)
         columns = {"upper bound": bound, "posterior mean": beliefs.means, "bonus": bonus}
         contributions = beliefs.features[action] * beliefs.coefficients
-        return Choice(action, 1.0, Reasons.top(action, bound, columns, contributions, {"width": width}))
+        return Choice(action, probability, Reasons.top(action, bound, columns, contributions, {"width": width}))

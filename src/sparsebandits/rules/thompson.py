@@ -13,6 +13,7 @@ from sparsebandits.arguments import check_positive
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.optima import Best, pick, tied
 from sparsebandits.rules.rule import Rule
 
 
@@ -22,8 +23,8 @@ class Thompson(Rule):
 
     The probability of the played action is estimated from the posterior's standing draws, which are cheap to reweight.
     They come from a random stream of their own, so that their number does not change what is played. If the played
-    draw is picked from the standing ones, the probability is exact; then its best action is looked up, not computed
-    again, because rounding may break a tie differently.
+    draw is picked from the standing ones, the probability is exact. Of actions that tie under the draw, the one with
+    the largest posterior mean is played; those that tie in that too are equally likely.
 
     Parameters
     ----------
@@ -53,10 +54,15 @@ class Thompson(Rule):
             theta = mean + scale * (theta - mean)
             standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights)
         sampled = beliefs.features @ theta
-        optima = beliefs.optima_of(standing)
-        action = int(optima.best[row] if picks else optima.actions.first_equal[sampled.argmax()])
-        hits = optima.draws_of(action)
-        share = 1.0 if len(hits) == len(standing) else float(standing.weights[hits].sum())  # exactly 1 if all
+        best = Best(beliefs.optima_of(standing), standing.weights)
+        if picks:
+            action = best.row_under(row, rng)
+        else:
+            terms = np.abs(beliefs.features) @ np.abs(theta)
+            ties = tied(sampled, terms.max())
+            action, _ = pick(np.where(ties, beliefs.means, -np.inf), rng)
+        probability = best.row_probability()
+        share = 1.0 if np.count_nonzero(probability) == 1 else float(probability[action])  # exactly 1 if it is alone
         size = standing.effective_sample_size
         columns = {"sampled value": sampled, "posterior mean": beliefs.means}
         reasons = Reasons.top(action, sampled, columns, beliefs.features[action] * mean)

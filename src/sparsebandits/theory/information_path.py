@@ -16,7 +16,8 @@ import numpy as np
 
 from sparsebandits.arguments import FloatArray, IntArray, check_choice
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.rules.information import BLOCK, Information
+from sparsebandits.rules.information import Information
+from sparsebandits.rules.optima import BLOCK
 from sparsebandits.rules.ratio import minimise_over_distributions, ratios
 from sparsebandits.theory.design import exploratory_design
 from sparsebandits.theory.mixture import nats_factor, proof_mixture, ratio_bounds

@@ -38,6 +38,7 @@ from sparsebandits.policies.rivals.lasso import CROSS_VALIDATION, cross_validate
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.optima import pick
 from sparsebandits.rules.rule import Rule
 from sparsebandits.theory import exploratory_design
 
@@ -188,7 +189,7 @@ class LassoOnce:
 
 @dataclass(frozen=True)
 class ExploreThenCommit(Rule):
-    """Draw from the exploration distribution, then play the best action under θ̂; ties go to the lower row."""
+    """Draw from the exploration distribution, then play the best action under θ̂ (one of those that tie)."""
 
     def check(self, posterior: Any) -> None:
         """Require :class:`LassoOnce`."""
@@ -200,9 +201,9 @@ class ExploreThenCommit(Rule):
         learner, features = beliefs.posterior, beliefs.features
         if learner.coefficients is not None:
             mean = features @ learner.coefficients
-            action = int(mean.argmax())
+            action, probability = pick(mean, rng)
             contributions = features[action] * learner.coefficients
-            return Choice(action, 1.0, Reasons.top(action, mean, {"estimated mean": mean}, contributions))
+            return Choice(action, probability, Reasons.top(action, mean, {"estimated mean": mean}, contributions))
         weights = learner.design(features)
         edges = weights.cumsum()
         action = int(np.searchsorted(edges, rng.random() * edges[-1], side="right"))

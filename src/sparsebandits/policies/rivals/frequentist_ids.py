@@ -25,8 +25,9 @@ from sparsebandits.policies.linear import LinearPolicy
 from sparsebandits.policies.policy import Recorder
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
-from sparsebandits.rules.choice import Choice, Mixture, Reasons
-from sparsebandits.rules.ids import SELECTIONS, check_selection, flipped
+from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.ids import SELECTIONS, check_selection, drawn
+from sparsebandits.rules.optima import pick
 from sparsebandits.rules.optimism import Width, check_bounded, check_width, current_width
 from sparsebandits.rules.ratio import ratios
 from sparsebandits.rules.rule import Rule
@@ -94,7 +95,7 @@ class FrequentistInformationDirected(Rule):
         variance = np.maximum(beliefs.variances, 0.0)
         mean, bonus = beliefs.means, width * np.sqrt(variance)
         upper = mean + bonus
-        optimistic = int(upper.argmax())
+        optimistic, _ = pick(upper, rng)
         gap = np.maximum(upper[optimistic] - (mean - bonus), 0.0)
         if self.gain == "full":
             gain = np.log1p(variance / noise)
@@ -102,7 +103,7 @@ class FrequentistInformationDirected(Rule):
             covariance = features @ beliefs.posterior.covariance_times(features[optimistic])
             gain = directed_gain(covariance, variance, noise, optimistic)
         minimiser = SELECTIONS[self.selection](gap, gain)
-        action, probability = flipped(minimiser, rng)
+        action, probability, mixture = drawn(minimiser, gap, gain, rng)
         columns = {
             "gap estimate": gap,
             "information gain": gain,
@@ -111,7 +112,6 @@ class FrequentistInformationDirected(Rule):
             "lower bound": mean - bonus,
         }
         notes = {"ratio minimised": minimiser.ratio, "width": width}
-        mixture = Mixture(minimiser.first, minimiser.second, minimiser.probability)
         contributions = features[action] * beliefs.coefficients
         return Choice(action, probability, Reasons.top(action, upper, columns, contributions, notes, mixture))
 

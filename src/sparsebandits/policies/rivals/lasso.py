@@ -20,6 +20,7 @@ from sparsebandits.arguments import LARGEST, ArgumentTypeError, FloatArray, chec
 from sparsebandits.policies.policy import Policy
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.optima import pick
 from sparsebandits.rules.rule import Rule
 
 CROSS_VALIDATION = "cross-validation"
@@ -144,25 +145,6 @@ def refit_is_due(count: int, fitted: int, growth: float) -> bool:
 def check_weight(name: str, value: object) -> float:
     """Require a number of at least zero."""
     return check_between(name, value, 0.0, LARGEST)
-
-
-def draw_best(values: FloatArray, rng: Generator) -> tuple[int, float]:
-    """Return a row with the largest value; ties are broken uniformly at random.
-
-    Parameters
-    ----------
-    values : array of shape (K,)
-        Value of each row.
-    rng : Generator
-        Source of randomness.
-
-    Returns
-    -------
-    row, probability : int, float
-        The row and its probability.
-    """
-    best = np.flatnonzero(values == values.max())
-    return int(best[rng.integers(len(best))] if len(best) > 1 else best[0]), 1.0 / len(best)
 
 
 class Samples:
@@ -334,7 +316,7 @@ class GreedyLasso(Rule):
         coefficients = beliefs.posterior.estimate().coefficients
         values = beliefs.features @ coefficients
         exploring = beliefs.decisions < self.exploration
-        action, probability = draw_best(np.zeros(len(values)) if exploring else values, rng)
+        action, probability = pick(np.zeros(len(values)) if exploring else values, rng)
         notes = {**beliefs.posterior.notes(), "drawn uniformly": float(exploring)}
         contributions = beliefs.features[action] * coefficients
         columns = {"estimated reward": values}

@@ -43,10 +43,11 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
-from sparsebandits.policies.rivals.lasso import Samples, check_weight, draw_best, lasso, refit_is_due, root_log_rate
+from sparsebandits.policies.rivals.lasso import Samples, check_weight, lasso, refit_is_due, root_log_rate
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.optima import pick
 from sparsebandits.rules.rule import Rule
 
 PARAMETERS = ("disjoint", "shared")
@@ -204,7 +205,7 @@ class ForcedSampling(Rule):
         arm = forced_arm(beliefs.decisions + 1, learner.n_arms or 1, self.forced_samples)
         if arm is not None and arm in arms:  # a changing set may lack it
             allowed = arms == arm
-            action, probability = draw_best(allowed.astype(np.float64), rng)
+            action, probability = pick(allowed.astype(np.float64), rng)
             columns = {"probability": allowed * probability}
             nothing = np.zeros(features.shape[1])
             reasons = Reasons.top(action, columns["probability"], columns, nothing, {"forced": 1.0})
@@ -213,7 +214,7 @@ class ForcedSampling(Rule):
             first = np.einsum("ij,ij->i", features, forced[arms])
             second = np.einsum("ij,ij->i", features, everything[arms])
             candidates = first >= first.max() - self.localisation / 2.0
-            action, probability = draw_best(np.where(candidates, second, -np.inf), rng)
+            action, probability = pick(np.where(candidates, second, -np.inf), rng)
             columns = {
                 "all-sample estimate": second,
                 "forced-sample estimate": first,

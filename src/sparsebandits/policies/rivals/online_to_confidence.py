@@ -68,6 +68,7 @@ from sparsebandits.posteriors.particles import Particles
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.optima import pick
 from sparsebandits.rules.rule import Rule
 from sparsebandits.tables import Rows
 
@@ -289,7 +290,7 @@ class ForecastEllipsoid:
 
 @dataclass(frozen=True)
 class OptimismOverForecasts(Rule):
-    """Play the action with the largest ⟨a, θ⟩ over the confidence set; ties go to the lower row.
+    """Play the action with the largest ⟨a, θ⟩ over the confidence set; actions that tie are equally likely.
 
     Parameters
     ----------
@@ -312,10 +313,10 @@ class OptimismOverForecasts(Rule):
         estimate = features @ coefficients
         width = radius * np.sqrt(learner.fit.variances(features))
         index = estimate + width
-        action = int(index.argmax())
+        action, probability = pick(index, rng)
         columns = {"index": index, "estimate": estimate, "width": width}
         notes = {"radius": radius, "regret of the forecaster": regret}
-        return Choice(action, 1.0, Reasons.top(action, index, columns, features[action] * coefficients, notes))
+        return Choice(action, probability, Reasons.top(action, index, columns, features[action] * coefficients, notes))
 
 
 class OnlineToConfidence(Policy):

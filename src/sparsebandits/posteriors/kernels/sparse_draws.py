@@ -121,8 +121,31 @@ def _add_predictions(row: int, rows: Any, panel: Any, sums: Any) -> None:
 
 
 @njit(**COMPILED)
-def best_of_rows(rows: Any, panels: Any) -> Any:
-    """Return the action with the largest prediction for each row, and that prediction.
+def sizes_of_terms(rows: Any, reach: Any) -> Any:
+    """Return Σ_j |θ_j| reach_j of each row, which bounds the terms of its predictions.
+
+    Parameters
+    ----------
+    rows : Rows
+        Compressed rows.
+    reach : array of shape (d,)
+        Largest absolute value of each feature.
+
+    Returns
+    -------
+    array, one entry per row
+    """
+    starts, columns, values = rows
+    sizes = np.zeros(len(starts) - 1)
+    for row in range(len(sizes)):
+        for k in range(starts[row], starts[row + 1]):
+            sizes[row] += abs(values[k]) * reach[columns[k]]
+    return sizes
+
+
+@njit(**COMPILED)
+def best_of_rows(rows: Any, panels: Any, actions: int, tolerance: Any) -> Any:
+    """Return the action with the largest prediction for each row, that prediction, and whether others may tie with it.
 
     Parameters
     ----------
@@ -130,31 +153,44 @@ def best_of_rows(rows: Any, panels: Any) -> Any:
         Compressed rows.
     panels : array of shape (·, d, WIDTH)
         The actions.
+    actions : int
+        Number of actions; the last panel may have further copies of the last one.
+    tolerance : array, one entry per row
+        Difference up to which predictions tie.
 
     Returns
     -------
     index : int array, one entry per row
-        The first of the best actions.
+        One of the best actions.
     value : array, one entry per row
         Its prediction.
+    ties : bool array, one entry per row
+        Whether another action has a prediction within the tolerance.
     """
     size = len(rows[0]) - 1
-    index, value = np.zeros(size, np.int64), np.full(size, -np.inf)
+    index, value, ties = np.zeros(size, np.int64), np.full(size, -np.inf), np.zeros(size, np.bool_)
     sums = np.empty(WIDTH)
     for p in range(len(panels)):
+        inside = min(WIDTH, actions - p * WIDTH)
         for row in range(size):
             sums[:] = 0.0
             _add_predictions(row, rows, panels[p], sums)
             largest = sums[0]
             for i in range(1, WIDTH):
                 largest = max(largest, sums[i])
+            if largest < value[row] - tolerance[row]:
+                continue
+            near, least = 0, largest - tolerance[row]
+            for i in range(inside):
+                near += sums[i] >= least
+            ties[row] = near > 1 or (largest <= value[row] + tolerance[row])
             if largest > value[row]:
                 value[row] = largest
                 i = 0
                 while sums[i] != largest:
                     i += 1
                 index[row] = p * WIDTH + i
-    return index, value
+    return index, value, ties
 
 
 @njit(**COMPILED)
@@ -234,15 +270,15 @@ def sums_of_groups(ends: Any, values: Any, target: Any, size: int, weights: Any)
 
 
 @njit(**COMPILED)
-def weighted_squares(rows: Any, weights: Any, centre: Any, panels: Any) -> Any:
-    """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a])² for each action a, in the precision of the panels.
+def weighted_squares(rows: Any, weights: Any, centre: Any, offset: Any, panels: Any) -> Any:
+    """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a] − offset[g])² for each action a, in the precision of the panels.
 
     Parameters
     ----------
     rows : Rows
         Compressed rows.
-    weights : array
-        One weight per row.
+    weights, offset : arrays
+        One number per row.
     centre : array of shape (K,)
         One number per action.
     panels : array of shape (·, d, WIDTH)
@@ -261,9 +297,10 @@ def weighted_squares(rows: Any, weights: Any, centre: Any, panels: Any) -> Any:
         start[:inside] = -centre[p * WIDTH : p * WIDTH + inside]
         squares[:] = 0.0
         for g in range(len(weights)):
-            sums[:] = start
+            shift, weight = offset[g], weights[g]
+            for i in range(WIDTH):
+                sums[i] = start[i] - shift
             _add_predictions(g, rows, panels[p], sums)
-            weight = weights[g]
             for i in range(WIDTH):
                 squares[i] += weight * sums[i] * sums[i]
         result[p * WIDTH : p * WIDTH + inside] = squares[:inside]
@@ -315,26 +352,7 @@ class Grouped:
     """
 
     def __init__(self, rows: Rows, order: IntArray, group_starts: IntArray, dimension: int) -> None:
-        self._dimension = dimension
         self.starts, self.columns, *self._layout = pattern_of_groups(rows, order, group_starts, dimension)
-        self.rows = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))  # the group of each entry
-        self._places = self.rows * dimension + self.columns
-
-    def dense(self, values: FloatArray) -> FloatArray:
-        """Return the compressed rows of the groups as a matrix.
-
-        Parameters
-        ----------
-        values : array
-            Their values.
-
-        Returns
-        -------
-        array of shape (G, d)
-        """
-        matrix = np.zeros((len(self.starts) - 1) * self._dimension)
-        matrix[self._places] = values
-        return matrix.reshape(-1, self._dimension)
 
     def sums(self, weights: FloatArray) -> FloatArray:
         """Return Σ w θ over each group.
@@ -351,36 +369,44 @@ class Grouped:
         """
         return np.asarray(sums_of_groups(*self._layout, len(self.columns), weights))
 
-    def weighted_squares(
-        self, values: FloatArray, weights: FloatArray, centre: FloatArray, panels: Panels
-    ) -> FloatArray:
-        """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a])² for each action a.
 
-        A large problem is computed in single precision, which is twice as fast. If cancellation would make its error
-        visible, or a result is out of its range, everything is computed again in double precision.
+def spreads(
+    rows: Rows, weights: FloatArray, centre: FloatArray, offset: FloatArray, panels: Panels, dimension: int
+) -> FloatArray:
+    """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a] − offset[g])² for each action a.
 
-        Parameters
-        ----------
-        values : array
-            The values of the compressed rows of the groups.
-        weights : array of shape (G,)
-            One weight per group.
-        centre : array of shape (K,)
-            One number per action.
-        panels : Panels
-            The actions.
+    A large problem is computed in single precision, which is twice as fast. If cancellation would make its error
+    visible, or a result is out of its range, everything is computed again in double precision.
 
-        Returns
-        -------
-        array of shape (K,)
-        """
-        if len(values) * len(centre) > LARGE:
-            with np.errstate(over="ignore"):
-                rows = Rows(self.starts, self.columns, values.astype(np.float32))
-                found = weighted_squares(rows, weights.astype(np.float32), centre.astype(np.float32), panels.single)
-            squares = np.bincount(self.columns, weights[self.rows] * values**2, self._dimension)
-            size = centre * centre + squared_terms(squares, panels.single, len(centre))
-            if ((found > np.maximum(SINGLE_SHOWS * size, SINGLE_LEAST)) & (found < np.inf)).all():
-                return np.asarray(found)
-        rows = Rows(self.starts, self.columns, values)
-        return np.asarray(weighted_squares(rows, weights, centre, panels.double))
+    Parameters
+    ----------
+    rows : Rows
+        Compressed rows, one per group.
+    weights, offset : arrays of shape (G,)
+        One number per group.
+    centre : array of shape (K,)
+        One number per action.
+    panels : Panels
+        The actions.
+    dimension : int
+        Number of columns.
+
+    Returns
+    -------
+    array of shape (K,)
+    """
+    if len(rows.values) * len(centre) > LARGE:
+        with np.errstate(over="ignore"):
+            found = weighted_squares(
+                Rows(rows.starts, rows.columns, rows.values.astype(np.float32)),
+                weights.astype(np.float32),
+                centre.astype(np.float32),
+                offset.astype(np.float32),
+                panels.single,
+            )
+        group = np.repeat(np.arange(len(weights)), np.diff(rows.starts))
+        squares = np.bincount(rows.columns, weights[group] * rows.values**2, dimension)
+        size = centre * centre + squared_terms(squares, panels.single, len(centre)) + float(weights @ offset**2)
+        if ((found > np.maximum(SINGLE_SHOWS * size, SINGLE_LEAST)) & (found < np.inf)).all():
+            return np.asarray(found)
+    return np.asarray(weighted_squares(rows, weights, centre, offset, panels.double))

@@ -1,0 +1,423 @@
+"""The best action x* under each draw of θ, and what it is when several actions tie.
+
+Under a point-mass spike actions tie exactly: all of them where θ = 0, and all that share the features that matter where
+features are 0 and 1. Equal rows are one action throughout. Of other actions that tie under a draw, x* is the one with
+the largest posterior mean; those that tie in that too share the draw evenly. So x* does not depend on the order of the
+rows. (Algorithm 3 as printed has an argmax there, which in a program is the first of them.)
+
+Which actions tie depends on θ alone, and which of them is x* on the weights too. So :class:`Optima` has the draws in
+*cells*, one for each set of actions that tie (mostly sets of one), and :class:`Best` resolves them for some weights.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.randomness import stream
+
+if TYPE_CHECKING:
+    from sparsebandits.posteriors.kernels.sparse_draws import Grouped, Panels, Rows
+
+BLOCK = 256
+"""Number of draws whose predictions are computed at a time: they fit into the cache at a few hundred actions."""
+
+MOSTLY_ZERO = 0.25
+"""Share of nonzero coefficients below which going through them one by one is faster than a matrix product."""
+
+ROUNDING = 1e-12
+"""Numbers that differ by this share of the terms they are summed from count as equal."""
+
+
+def tied(values: FloatArray, terms: Any = None) -> NDArray[np.bool_]:
+    """Return which values are the largest, up to rounding.
+
+    Parameters
+    ----------
+    values : array of shape (..., K)
+        Values, of which the largest along the last axis are looked for.
+    terms : array of shape (..., 1), optional
+        Size of the terms that values are summed from; by default the largest absolute value.
+
+    Returns
+    -------
+    bool array of shape (..., K)
+        Whether each value is the largest.
+    """
+    if terms is None:
+        finite = np.abs(values[np.isfinite(values)])
+        terms = finite.max(initial=0.0)
+    return np.asarray(values >= values.max(axis=-1, keepdims=True) - ROUNDING * terms)
+
+
+def pick(values: FloatArray, rng: Generator) -> tuple[int, float]:
+    """Return a row with the largest value; rows that tie are equally likely.
+
+    Parameters
+    ----------
+    values : array of shape (K,)
+        Value of each row.
+    rng : Generator
+        Source of randomness, which is used only if rows tie.
+
+    Returns
+    -------
+    row, probability : int, float
+        The row and its probability.
+
+    Examples
+    --------
+    >>> pick(np.array([1.0, 3.0, 2.0]), np.random.default_rng(0))
+    (1, 1.0)
+    """
+    rows = np.flatnonzero(tied(values))
+    return int(rows[rng.integers(len(rows))] if len(rows) > 1 else rows[0]), 1.0 / len(rows)
+
+
+class Prepared:
+    """A set of actions, with what is worth computing only once for it.
+
+    Parameters
+    ----------
+    features : array of shape (K, d)
+        One row per action.
+
+    Attributes
+    ----------
+    distinct : array of shape (U, d)
+        The rows, each once.
+    first : int array of shape (U,)
+        Where each of them first occurs.
+    number : int array of shape (K,)
+        Which of them each row is.
+    copies : int array of shape (U,)
+        How often each of them occurs.
+    """
+
+    def __init__(self, features: FloatArray) -> None:
+        self.features = features
+        seen: dict[bytes, int] = {}
+        rows = (row.tobytes() for row in features + 0.0)  # −0 is 0
+        self.number = np.array([seen.setdefault(row, len(seen)) for row in rows], dtype=np.intp)
+        self.copies = np.bincount(self.number)
+        self.first = np.unique(self.number, return_index=True)[1]
+        self.distinct = features if len(seen) == len(features) else np.ascontiguousarray(features[self.first])
+
+    @cached_property
+    def panels(self) -> "Panels":
+        """The distinct rows in the layout that the kernels of ``sparse_draws`` need."""
+        from sparsebandits.posteriors.kernels.sparse_draws import Panels  # compiled code, which dense draws do not need
+
+        return Panels(self.distinct)
+
+    @cached_property
+    def reach(self) -> FloatArray:
+        """Largest absolute value of each feature, shape ``(d,)``."""
+        return np.asarray(np.abs(self.distinct).max(axis=0))
+
+    @cached_property
+    def addresses(self) -> FloatArray:
+        """Random whole numbers whose sums identify a set of rows, shape ``(U, 2)``; sums are exact."""
+        largest = 2**52 // len(self.distinct)
+        return stream(0).integers(0, largest, size=(len(self.distinct), 2)).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Optima:
+    """The actions that are best under each draw, and the draws in cells by them. Depends on θ and the actions alone.
+
+    Cell c consists of the draws ``order[starts[c]:starts[c + 1]]``. Under each of them the best actions are the
+    distinct rows ``members[member_starts[c]:member_starts[c + 1]]``.
+
+    Attributes
+    ----------
+    actions : Prepared
+        The actions.
+    theta : array of shape (M, d)
+        The draws.
+    value : array of shape (M,)
+        Mean reward of the best action, max_b ⟨b, θ^m⟩.
+    cell : int array of shape (M,)
+        Cell of each draw.
+    order : int array of shape (M,)
+        Draws, sorted by cell.
+    starts : int array of shape (C + 1,)
+        Where each cell starts in ``order``.
+    members : int array
+        Best actions of the cells, one cell after the other.
+    member_starts : int array of shape (C + 1,)
+        Where each cell starts in ``members``.
+    grouped : Grouped or None
+        The nonzero coefficients by cell, if they are few.
+    """
+
+    actions: Prepared
+    theta: FloatArray
+    value: FloatArray
+    cell: IntArray
+    order: IntArray
+    starts: IntArray
+    members: IntArray
+    member_starts: IntArray
+    grouped: "Grouped | None"
+
+
+def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
+    """Find the best actions under each draw.
+
+    Parameters
+    ----------
+    theta : array of shape (M, d)
+        Draws of θ, one per row.
+    actions : array of shape (K, d) or Prepared
+        One row per action.
+
+    Returns
+    -------
+    Optima
+        The best actions, and the draws in cells by them.
+    """
+    known = actions if isinstance(actions, Prepared) else Prepared(actions)
+    rows: Any = None
+    if np.count_nonzero(theta[:BLOCK]) < MOSTLY_ZERO * theta[:BLOCK].size:
+        from sparsebandits.posteriors.kernels import sparse_draws
+
+        rows = sparse_draws.compressed(theta)
+        tolerance = sparse_draws.sizes_of_terms(rows, known.reach) * ROUNDING
+        best, value, ties = sparse_draws.best_of_rows(rows, known.panels.double, len(known.distinct), tolerance)
+    else:
+        best, value, ties = _best_by_product(theta, known)
+    several = np.flatnonzero(ties)
+    label, sets = _sets_of_ties(theta[several], known)
+    count = len(known.distinct)
+    best = best.copy()
+    best[several] = label + count  # cells of one action come first, ascending, then those of several
+    cells, cell = np.unique(best, return_inverse=True)
+    order = np.argsort(cell, kind="stable")
+    starts = np.concatenate(([0], np.cumsum(np.bincount(cell))))
+    single = cells[cells < count]
+    chosen = [sets[c - count] for c in cells[len(single) :].tolist()]
+    members = np.concatenate((single, *chosen)).astype(np.intp, copy=False)
+    sizes = np.concatenate((np.ones(len(single), dtype=np.intp), [len(one) for one in chosen]))
+    member_starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp, copy=False)
+    grouped = None if rows is None else sparse_draws.Grouped(rows, order, starts, theta.shape[1])
+    return Optima(known, theta, value, cell, order, starts, members, member_starts, grouped)
+
+
+def _best_by_product(theta: FloatArray, actions: Prepared) -> tuple[IntArray, FloatArray, NDArray[np.bool_]]:
+    """Return one best action under each draw, its mean reward, and whether others may be as good."""
+    index, value = np.empty(len(theta), dtype=np.intp), np.empty(len(theta))
+    ties = np.zeros(len(theta), dtype=bool)
+    for start in range(0, len(theta), BLOCK):
+        block = slice(start, start + BLOCK)
+        predictions = theta[block] @ actions.distinct.T
+        index[block] = predictions.argmax(axis=1)
+        value[block] = predictions[np.arange(len(predictions)), index[block]]
+        if not theta[block].all():  # different rows tie only where coefficients are zero
+            terms = (np.abs(theta[block]) @ actions.reach)[:, np.newaxis]
+            ties[block] = np.count_nonzero(tied(predictions, terms), axis=1) > 1
+    return index, value, ties
+
+
+def _sets_of_ties(theta: FloatArray, actions: Prepared) -> tuple[IntArray, list[IntArray]]:
+    """Return the number of the set of best actions of each draw, and the sets."""
+    keys = np.empty((len(theta), 2))
+    for start in range(0, len(theta), BLOCK):
+        block = slice(start, start + BLOCK)
+        keys[block] = _inside(theta[block], actions) @ actions.addresses
+    _, example, label = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return label.reshape(-1), [np.flatnonzero(_inside(theta[m : m + 1], actions)) for m in example.tolist()]
+
+
+def _inside(theta: FloatArray, actions: Prepared) -> NDArray[np.bool_]:
+    """Return whether each action is among the best under each draw."""
+    return tied(theta @ actions.distinct.T, (np.abs(theta) @ actions.reach)[:, np.newaxis])
+
+
+class OptimaMemory:
+    """Remembers :func:`best_actions` of the last draws and actions, by identity, since both arrays are read-only."""
+
+    def __init__(self) -> None:
+        self._last: Optima | None = None
+
+    def of(self, theta: FloatArray, actions: FloatArray) -> Optima:
+        """Return the best actions; compute again only what depends on an array that has changed.
+
+        Parameters
+        ----------
+        theta : array of shape (M, d)
+            Draws of θ; read-only.
+        actions : array of shape (K, d)
+            One row per action; read-only.
+
+        Returns
+        -------
+        Optima
+            The best actions.
+        """
+        known = Prepared(actions) if self._last is None else self._last.actions
+        if known.features is not actions:
+            known = Prepared(actions)
+        if self._last is None or self._last.theta is not theta or self._last.actions is not known:
+            self._last = best_actions(theta, known)
+        return self._last
+
+
+class Best:
+    """x* under weighted draws: its distribution, and the mean of θ given it.
+
+    Parameters
+    ----------
+    optima : Optima
+        The best actions under each draw.
+    weights : array of shape (M,)
+        Weights of the draws, which sum to one.
+
+    Attributes
+    ----------
+    mean : array of shape (d,)
+        E θ.
+    predictions : array of shape (U,)
+        ⟨a, E θ⟩ of the distinct actions.
+    cell, group : int arrays of shape (P,)
+        Pairs of a cell and a group that gets a share of it, in the order of groups.
+    share : array of shape (P,)
+        The shares; those of a cell sum to one.
+    support : int array of shape (G,)
+        Distinct action x* of each group, ascending.
+    probability : array of shape (G,)
+        P(x* = support).
+    """
+
+    def __init__(self, optima: Optima, weights: FloatArray) -> None:
+        self.optima, self.weights = optima, weights
+        sorted_weights = weights[optima.order]
+        of_cells = np.add.reduceat(sorted_weights, optima.starts[:-1])
+        dimension = optima.theta.shape[1]
+        if optima.grouped is not None:
+            self._sums = optima.grouped.sums(sorted_weights)
+            self.mean: FloatArray = np.bincount(optima.grouped.columns, self._sums, dimension).astype(np.float64)
+        else:
+            cells = csr_array((sorted_weights, optima.order, optima.starts), shape=(len(of_cells), len(weights)))
+            self._sums = np.asarray(cells @ optima.theta)
+            self.mean = self._sums.sum(axis=0)
+        self.predictions: FloatArray = optima.actions.distinct @ self.mean
+        cell, action, share = self._resolved(of_cells)
+        self.support, self.group = np.unique(action, return_inverse=True)
+        self.cell, self.share = cell, share
+        self.probability: FloatArray = np.bincount(self.group, of_cells[cell] * share).astype(np.float64, copy=False)
+
+    def _resolved(self, of_cells: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return cell, action and share of each pair, in the order of actions, for cells that have any weight."""
+        optima = self.optima
+        sizes = np.diff(optima.member_starts)
+        cell = np.repeat(np.arange(len(sizes)), sizes)
+        kept = of_cells[cell] > 0  # weights may underflow
+        if len(optima.members) > len(sizes):  # some cells have several actions
+            found = self.predictions[optima.members]
+            terms = ROUNDING * float(np.abs(self.mean) @ optima.actions.reach)
+            kept &= found >= np.maximum.reduceat(found, optima.member_starts[:-1])[cell] - terms
+        cell, action = cell[kept], optima.members[kept]
+        share = 1.0 / np.bincount(cell, minlength=len(sizes))[cell]
+        order = np.argsort(action, kind="stable")
+        return cell[order], action[order], share[order]
+
+    def compressed(self) -> "Rows":
+        """Return E[θ | x* = g] of each group as compressed rows, in which a column may occur more than once."""
+        from sparsebandits.posteriors.kernels.sparse_draws import Rows
+
+        grouped = self.optima.grouped
+        assert grouped is not None
+        lengths = np.diff(grouped.starts)[self.cell]
+        ends = np.cumsum(lengths)
+        entry = np.arange(ends[-1]) + np.repeat(grouped.starts[self.cell] - (ends - lengths), lengths)
+        factor = np.repeat(self.share / self.probability[self.group], lengths)
+        starts = np.concatenate(([0], np.cumsum(np.bincount(self.group, lengths)))).astype(np.int64)
+        return Rows(starts, grouped.columns[entry], self._sums[entry] * factor)
+
+    def conditional_mean(self) -> FloatArray:
+        """Return E[θ | x* = g], shape ``(G, d)``."""
+        groups, dimension = len(self.support), len(self.mean)
+        if self.optima.grouped is None:
+            starts = np.concatenate(([0], np.cumsum(np.bincount(self.group))))
+            factor = self.share / self.probability[self.group]
+            return np.asarray(csr_array((factor, self.cell, starts), shape=(groups, len(self._sums))) @ self._sums)
+        starts, columns, values = self.compressed()
+        places = np.repeat(np.arange(groups), np.diff(starts)) * dimension + columns
+        dense: FloatArray = np.bincount(places, values, groups * dimension).astype(np.float64, copy=False)
+        return dense.reshape(groups, dimension)
+
+    def variances(self, centre: FloatArray | None = None) -> FloatArray:
+        """Return Σ_g P(g) ⟨a − centre, E[θ | x* = g] − E θ⟩² of each distinct action, shape ``(U,)``.
+
+        Parameters
+        ----------
+        centre : array of shape (d,), optional
+            What actions are compared with; zero by default.
+
+        Returns
+        -------
+        array of shape (U,)
+            How much the mean reward of each action depends on which action is best.
+        """
+        actions = self.optima.actions
+        if self.optima.grouped is not None:
+            rows = self.compressed()
+            if len(rows.values) <= MOSTLY_ZERO * len(self.support) * len(self.mean):  # means of many draws: few zeros
+                from sparsebandits.posteriors.kernels.sparse_draws import spreads
+
+                offset = np.zeros(len(self.support))
+                if centre is not None:
+                    of_entries = rows.values * centre[rows.columns]
+                    offset = np.add.reduceat(np.append(of_entries, 0.0), np.minimum(rows.starts[:-1], len(of_entries)))
+                    offset = np.where(np.diff(rows.starts) > 0, offset, 0.0) - float(centre @ self.mean)
+                return spreads(rows, self.probability, self.predictions, offset, actions.panels, len(self.mean))
+        deviations = self.conditional_mean() - self.mean
+        products = deviations @ actions.distinct.T
+        if centre is not None:
+            products -= (deviations @ centre)[:, np.newaxis]
+        return np.asarray(self.probability @ (products * products))
+
+    def draws(self) -> tuple[IntArray, FloatArray, IntArray]:
+        """Return draws, weights and groups, in which a draw occurs once for each group that it has a share of."""
+        if len(self.cell) == len(self.optima.starts) - 1:
+            group = np.empty(len(self.cell), dtype=np.intp)
+            group[self.cell] = self.group
+            return np.arange(len(self.weights)), self.weights, group[self.optima.cell]
+        lengths = np.diff(self.optima.starts)[self.cell]
+        ends = np.cumsum(lengths)
+        place = np.arange(ends[-1]) + np.repeat(self.optima.starts[self.cell] - (ends - lengths), lengths)
+        draw = self.optima.order[place]
+        return draw, self.weights[draw] * np.repeat(self.share, lengths), np.repeat(self.group, lengths)
+
+    def row_probability(self) -> FloatArray:
+        """Return P(x* = a) of each row, shape ``(K,)``; equal rows share the probability of their action."""
+        actions = self.optima.actions
+        probability = np.zeros(len(actions.distinct))
+        probability[self.support] = self.probability
+        return np.asarray((probability / actions.copies)[actions.number])
+
+    def row_under(self, draw: int, rng: Generator) -> int:
+        """Return x* under one of the draws as a row; actions that share the draw, and equal rows, are equally likely.
+
+        Parameters
+        ----------
+        draw : int
+            Number of the draw.
+        rng : Generator
+            Source of randomness, which is used only if there are several.
+
+        Returns
+        -------
+        int
+            The row.
+        """
+        shared = self.support[self.group[self.cell == self.optima.cell[draw]]]
+        action = shared[rng.integers(len(shared))] if len(shared) > 1 else shared[0]
+        rows = np.flatnonzero(self.optima.actions.number == action)
+        return int(rows[rng.integers(len(rows))] if len(rows) > 1 else rows[0])
