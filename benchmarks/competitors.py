@@ -39,7 +39,8 @@ class Ours:
 def dense(name: str, kind: str, policy: Callable[..., sb.Policy], note: str, **settings: Any) -> Entry:
     def make(problem: Problem) -> Competitor:
         prior = sb.GaussianPrior(variance=problem.prior_variance)
-        return Ours(policy(problem.actions, prior, problem.noise_variance, seed=problem.seed, **settings))
+        known = {"noise_variance": problem.noise_variance, "seed": problem.seed, "intercept": False}
+        return Ours(policy(problem.actions, prior, **known, **settings))
 
     return Entry(name, LIBRARY, kind, make, note)
 
@@ -48,7 +49,7 @@ def sparse(name: str, kind: str, policy: Callable[..., sb.Policy], note: str) ->
     def make(problem: Problem) -> Competitor:
         dimension = problem.actions.shape[1]
         prior = sb.SpikeSlab(inclusion=problem.sparsity / dimension, slab_variance=1.0 / problem.sparsity)
-        return Ours(policy(problem.actions, prior, problem.noise_variance, seed=problem.seed))
+        return Ours(policy(problem.actions, prior, problem.noise_variance, seed=problem.seed, intercept=False))
 
     return Entry(name, LIBRARY, kind, make, note)
 
@@ -58,7 +59,8 @@ def make_default(problem: Problem) -> Competitor:
 
 
 def make_noise_known(problem: Problem) -> Competitor:
-    return Ours(sb.SparseIDS(problem.actions, noise_variance=problem.noise_variance, seed=problem.seed))
+    known = {"noise_variance": problem.noise_variance, "seed": problem.seed, "intercept": False}
+    return Ours(sb.SparseIDS(problem.actions, **known))
 
 
 LIN_TS = dense("LinTS", "TS", sb.LinTS, "also estimates the probability of each decision, from 100 standing draws")

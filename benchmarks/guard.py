@@ -80,7 +80,7 @@ def plain_normals(out: Any, state: Any) -> None:
 def pairs() -> dict[str, tuple[Action, Action]]:
     """Return each kernel with its reference, on the draws of a short run."""
     instance = sb.environments.GaussianActions(DIMENSION, SPARSITY).sample(0)
-    policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0)
+    policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0, intercept=False)
     play(policy, instance, ROUNDS)
     posterior = policy.posterior
     draws, evidence = posterior.draws(), posterior.evidence
@@ -170,7 +170,7 @@ def counts(rounds: int = 500) -> dict[str, int]:
         return lambda *_: calls.update((name,))
 
     with watched({place: watcher(name) for name, place in COUNTED.items()}):
-        policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0)
+        policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0, intercept=False)
         for row, reward in zip(x, y, strict=True):
             policy.ask()
             policy.posterior.update(row, reward)

@@ -40,7 +40,13 @@ class Candidate:
         options: dict[str, Any] = {"chains": self.chains, "burn_in": self.burn_in, "warm_start": self.warm}
         options["learning_rate"] = self.rate
         return sb.SparseIDS(
-            problem.actions, prior, problem.noise_variance, "langevin", engine_options=options, seed=problem.seed
+            problem.actions,
+            prior,
+            problem.noise_variance,
+            "langevin",
+            engine_options=options,
+            seed=problem.seed,
+            intercept=False,
         )
 
     def __str__(self) -> str:
@@ -71,7 +77,7 @@ def play(candidate: Candidate | None, dimension: int, trial: int) -> tuple[float
         if candidate is not None:
             return candidate.policy(problem, sparsity / dimension, 1.0 / sparsity)
         prior = sb.SpikeSlab(sparsity / dimension, 1.0 / sparsity)
-        return sb.SparseIDS(problem.actions, prior, problem.noise_variance, seed=problem.seed)
+        return sb.SparseIDS(problem.actions, prior, problem.noise_variance, seed=problem.seed, intercept=False)
 
     trace = sb.simulate(make, instance, HORIZON, seed)
     return float(trace.regret[-1]), 1000.0 * float(trace.seconds.mean())

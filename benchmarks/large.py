@@ -38,7 +38,7 @@ def restricted(instance: sb.environments.Instance) -> sb.environments.Instance:
 def told_regret(instance: sb.environments.Instance, count: int, seed: int) -> float:
     """Return the regret of LinTS that sees the true support alone, under the noise that sparse IDS had."""
     small = restricted(instance)
-    policy = sb.LinTS(small.actions, sb.GaussianPrior(variance=1.0 / SPARSITY), NOISE, seed=seed)
+    policy = sb.LinTS(small.actions, sb.GaussianPrior(variance=1.0 / SPARSITY), NOISE, seed=seed, intercept=False)
     return sum(r.regret for r in rounds(policy, small, count, NOISE_SEED))
 
 

@@ -309,7 +309,7 @@ def measure(quick: bool) -> Figures:
     instance = sb.environments.GaussianActions(DIMENSION, SPARSITY).sample(0)
 
     def policy(seed: int) -> sb.SparseIDS:
-        return sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, n_draws=draws, seed=seed)
+        return sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, n_draws=draws, seed=seed, intercept=False)
 
     play(policy(0), instance, min(rounds, 60))  # compiles
     runs: list[Figures] = []

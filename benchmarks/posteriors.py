@@ -54,7 +54,7 @@ def history(dimension: int, rounds: int) -> tuple[FloatArray, FloatArray]:
     instance = sb.environments.GaussianActions(dimension, max(dimension // 10, 1), noise_variance=NOISE).sample(0)
 
     def make(problem: sb.experiments.Problem) -> sb.Policy:
-        return sb.SparseIDS(problem.actions, point_mass(dimension), NOISE, seed=0)
+        return sb.SparseIDS(problem.actions, point_mass(dimension), NOISE, seed=0, intercept=False)
 
     trace = sb.simulate(make, instance, rounds, seed=0)
     return instance.actions[trace.actions], trace.rewards

@@ -59,12 +59,15 @@ def sparse_ids(instance: sb.environments.Instance, problem: sb.experiments.Probl
         "prior": true_prior(instance),
         "noise_variance": problem.noise_variance,
         "seed": problem.seed,
+        "intercept": False,
     } | settings
     return sb.SparseIDS(problem.actions, **given)
 
 
 def sparse_ts(instance: sb.environments.Instance, problem: sb.experiments.Problem) -> sb.Policy:
-    return sb.SparseTS(problem.actions, true_prior(instance), problem.noise_variance, seed=problem.seed)
+    return sb.SparseTS(
+        problem.actions, true_prior(instance), problem.noise_variance, seed=problem.seed, intercept=False
+    )
 
 
 def told(policy: Any) -> Maker:
@@ -73,7 +76,9 @@ def told(policy: Any) -> Maker:
     def make(instance: sb.environments.Instance, problem: sb.experiments.Problem) -> sb.Policy:
         support = np.flatnonzero(instance.theta)
         prior = sb.GaussianPrior(1.0 / len(support))
-        made: sb.Policy = policy(problem.actions[:, support], prior, problem.noise_variance, seed=problem.seed)
+        made: sb.Policy = policy(
+            problem.actions[:, support], prior, problem.noise_variance, seed=problem.seed, intercept=False
+        )
         return made
 
     return make
@@ -81,7 +86,9 @@ def told(policy: Any) -> Maker:
 
 def dense(policy: Any) -> Maker:
     def make(instance: sb.environments.Instance, problem: sb.experiments.Problem) -> sb.Policy:
-        made: sb.Policy = policy(problem.actions, noise_variance=problem.noise_variance, seed=problem.seed)
+        made: sb.Policy = policy(
+            problem.actions, noise_variance=problem.noise_variance, seed=problem.seed, intercept=False
+        )
         return made
 
     return make

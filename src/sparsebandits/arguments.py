@@ -243,6 +243,31 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
     return value
 
 
+def check_flag(name: str, value: object) -> bool:
+    """Require true or false.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the error.
+    value : object
+        The argument.
+
+    Returns
+    -------
+    bool
+        The argument.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is neither.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentTypeError(name, "True or False", shown(value))
+    return bool(value)
+
+
 def check_array(name: str, value: object, ndim: int | None = None, largest: float = LARGEST) -> FloatArray:
     """Require an array of finite real numbers.
 

@@ -15,7 +15,6 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.advice.choose import POLICIES
-from sparsebandits.model.features import contrasts
 from sparsebandits.posteriors.diagnostics import Health
 
 every_policy = pytest.mark.parametrize("policy", POLICIES)
@@ -40,22 +39,6 @@ def past(frame: pd.DataFrame, count: int, seed: int = 1, noise: float = 0.3) -> 
 
 def chosen(advice: sb.Advice) -> list[str]:
     return [one.name for one in advice.recommendations]
-
-
-def test_contrasts_are_an_intercept_with_a_flat_prior() -> None:
-    """Against a column of ones with a wide prior. Planted: weights of one in place of √(k/(k+1)) give another mean."""
-    rng = np.random.default_rng(0)
-    x, y = rng.standard_normal((9, 3)) + 5.0, 1e3 + rng.standard_normal(9)
-    prior = np.array([0.5, 1.0, 2.0])
-    flat = sb.Conjugate(sb.GaussianPrior(prior), 3, noise_variance=0.7)
-    flat.update(contrasts(x), contrasts(y))
-    precision = (
-        np.diag([1e-12, *(1 / prior)]) + np.column_stack((np.ones(9), x)).T @ np.column_stack((np.ones(9), x)) / 0.7
-    )
-    moment = np.column_stack((np.ones(9), x)).T @ y / 0.7
-    np.testing.assert_allclose(flat.mean(), np.linalg.solve(precision, moment)[1:], rtol=1e-5)
-    np.testing.assert_allclose(contrasts(y[:5]), contrasts(y)[:4])
-    np.testing.assert_allclose(contrasts(x).T @ contrasts(x), 9 * np.cov(x.T, bias=True))
 
 
 def test_what_is_learned() -> None:

@@ -89,7 +89,7 @@ CHANGING = {
 class Stubborn(sb.LinUCB):
     """Always plays the first row."""
 
-    def ask(self, actions: object = None, noise_variance: object = None) -> sb.Decision:
+    def ask(self, actions: object = None, **options: Any) -> sb.Decision:  # type: ignore[override]
         assert isinstance(actions, np.ndarray)
         return super().ask(actions[:1])
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.advice.choose import POLICIES, chosen, taught_policy
-from sparsebandits.advice.effects import FeatureEffect, effects_table, expected_rewards, feature_effects
+from sparsebandits.advice.choose import POLICIES, taught_policy
+from sparsebandits.advice.effects import FeatureEffect, effects_table, feature_effects
 from sparsebandits.advice.read import History, read_history
 from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, check_choice, check_count, check_positive
 from sparsebandits.journal.jsonlines import JsonLines
@@ -282,26 +282,27 @@ def decide(
     left = _rows_left(past, count, untried)
     made = taught_policy(kind, past, noise_variance, size, number)
     posterior = made.posterior
-    draws, noise, health = posterior.draws(), float(posterior.noise_variance), posterior.health()
+    noise, health = float(posterior.noise_variance), posterior.health()
     features = feature_effects(posterior.summary(past.feature_names), past)
-    rows, decisions = zip(*chosen(made, past, left, count), strict=True)
-    expected = expected_rewards(draws, noise, past, rows)
-    recommendations = tuple(
-        Recommendation(row, past.names[row], int((past.tried == row).sum()), mean, sd, decision, past.features[row])
-        for row, (mean, sd), decision in zip(rows, expected, decisions, strict=True)
-    )
+    prediction = made.predict()
+    recommendations = []
+    for decision in made.ask(made.actions.rows(left), n=count, distinct=True):
+        row = int(left[decision.action])
+        seen, tries = len(past.rewards) > 0, int((past.tried == row).sum())
+        mean, sd = float(prediction.mean[row]) if seen else None, float(prediction.sd[row]) if seen else None
+        recommendations.append(Recommendation(row, past.names[row], tries, mean, sd, decision, past.features[row]))
     about = {
         "policy": type(made).__name__,
         "n_actions": len(past.names),
         "n_features": len(past.feature_names),
         "observations": len(past.rewards),
-        "mean_reward": past.level if len(past.rewards) else None,
+        "mean_reward": float(past.rewards.mean()) if len(past.rewards) else None,
         "noise_variance": noise if len(past.rewards) > 1 or noise_variance is not None else None,
         "n_draws": size,
         "seed": number,
     }
     doubt = () if health.good else (f"the sampling is {health}",)
-    return Advice(recommendations, features, (*past.notes, *doubt), about)
+    return Advice(tuple(recommendations), features, (*past.notes, *doubt), about)
 
 
 def _rows_left(past: History, count: int, untried: bool) -> IntArray:

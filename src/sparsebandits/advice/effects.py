@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from sparsebandits.advice.read import History
-from sparsebandits.posteriors.draws import Draws
 from sparsebandits.tables import Cell, Rows, Table
 
 COLUMNS = {
@@ -62,21 +59,3 @@ def feature_effects(summary: Rows, past: History) -> tuple[FeatureEffect, ...]:
 def effects_table(effects: Sequence[FeatureEffect]) -> Table:
     """Return the effects as a table, one row per feature."""
     return Table(tuple(COLUMNS), [tuple(effect.to_dict().values()) for effect in effects])
-
-
-def expected_rewards(
-    draws: Draws, noise: float, past: History, rows: Sequence[int]
-) -> list[tuple[float, float] | tuple[None, None]]:
-    """Return mean and standard deviation of the mean reward of each action in ``rows``, None before the first reward.
-
-    The mean reward is ȳ + ⟨a − x̄, θ⟩, and the level adds a variance of σ²/n (``model/features.py``).
-    """
-    if not len(past.rewards):
-        return [(None, None) for _ in rows]
-    found: list[tuple[float, float] | tuple[None, None]] = []
-    for row in rows:
-        effect = draws.theta @ (past.features[row] - past.centre)
-        mean = float(draws.weights @ effect)
-        variance = float(draws.weights @ (effect - mean) ** 2) + noise / len(past.rewards)
-        found.append((past.level + mean, float(np.sqrt(variance))))
-    return found

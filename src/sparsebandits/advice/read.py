@@ -7,7 +7,7 @@ rewards may also come in a second table of two columns, with one row per observa
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +23,6 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
-from sparsebandits.model.features import contrasts
 from sparsebandits.policies.actions import ActionSet
 
 LARGEST_CELL = 1e12
@@ -70,29 +69,10 @@ class History:
             return float(self.rewards.std())
         return float(np.abs(self.rewards[:1]).max(initial=0.0)) or 1.0
 
-    @cached_property
-    def centre(self) -> FloatArray:
-        """x̄, the mean features of the past rewards; before the first, of the actions."""
-        return np.asarray((self.features[self.tried] if len(self.tried) else self.features).mean(axis=0))
-
-    @cached_property
-    def level(self) -> float:
-        """ȳ, the mean of the past rewards; before the first, zero."""
-        return float(self.rewards.mean()) if len(self.rewards) else 0.0
-
-    def contrasts(self) -> tuple[FloatArray, FloatArray]:
-        """Return features and rewards as contrasts, which are free of the intercept: ``(n − 1, d), (n − 1,)``."""
-        if len(self.rewards) < 2:  # one reward determines the level and nothing else
-            return np.empty((0, self.features.shape[1])), np.empty(0)
-        return np.ascontiguousarray(contrasts(self.features[self.tried])), contrasts(self.rewards)
-
-    def expected(self, row: int, coefficients: FloatArray) -> float:
-        """Return the expected reward of an action under coefficients, (d,): ȳ + ⟨a − x̄, θ⟩."""
-        return self.level + float((self.features[row] - self.centre) @ coefficients)
-
-    def with_reward(self, row: int, reward: float) -> "History":
-        """Return the history with one more reward."""
-        return replace(self, tried=np.append(self.tried, row), rewards=np.append(self.rewards, reward))
+    @property
+    def actions(self) -> ActionSet:
+        """The actions with their names."""
+        return ActionSet(frozen(self.features), self.names, self.feature_names)
 
 
 def read_actions(path: str | os.PathLike[str], ignore: str | Sequence[str] = ()) -> ActionSet:

@@ -48,7 +48,8 @@ def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
     ----------
     policy : type or callable
         A policy class, or a function with the same arguments. It receives the actions, the noise variance and the seed
-        of the problem, and also the horizon if it has an argument ``horizon``.
+        of the problem, also the horizon if it has an argument ``horizon``, and ``intercept=False`` if it has that
+        argument, since the mean rewards of all instances are ⟨a, θ⟩.
     **settings
         Further arguments of the policy; they take precedence over those of the problem.
 
@@ -92,8 +93,11 @@ def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: P
     known: dict[str, Any] = {"seed": problem.seed}
     if "rewards" not in settings:
         known["noise_variance"] = problem.noise_variance
-    if "horizon" in signature(policy).parameters:
+    taken = signature(policy).parameters
+    if "horizon" in taken:
         known["horizon"] = problem.horizon
+    if "intercept" in taken:
+        known["intercept"] = False
     return policy(problem.actions, **{**known, **settings})
 
 

@@ -1,40 +1,93 @@
 """Rewards with an unknown intercept: it has a flat prior and is integrated out exactly.
 
-    y_i = α + ⟨x_i, θ⟩ + ε_i,   ε_i ~ N(0, σ²),   p(α) ∝ 1.
+    y_i = α + ⟨x_i, θ⟩ + ε_i,   ε_i ~ N(0, σ² / w_i),   p(α) ∝ 1.
 
-The n − 1 contrasts c_k = √(k / (k + 1)) · (z_{k+1} − mean of z_1 … z_k), taken of rewards and of features alike, are
-orthonormal and orthogonal to 1 (Helmert contrasts). So they do not depend on α, their noise is again independent with
-variance σ², and their likelihood is that of (θ, σ²) with α integrated out. Given θ, α ~ N(ȳ − ⟨x̄, θ⟩, σ²/n), so the
-mean reward of an action a is ȳ + ⟨a − x̄, θ⟩ in expectation over α: a policy on the contrasts chooses among the rows
-a − x̄.
+Let z̄_k and W_k be the weighted mean and the weight of the first k values. The n − 1 contrasts
+
+    c_k = √(w_{k+1} W_k / W_{k+1}) · (z_{k+1} − z̄_k),
+
+taken of rewards and of features alike, do not depend on α, their noise is again independent, with variance σ², and
+their likelihood is that of (θ, σ²) with α integrated out (with equal weights they are Helmert's contrasts). They follow
+one after the other, so rewards may come singly, late or in batches, from whatever actions were on offer. Given θ,
+α ~ N(ȳ − ⟨x̄, θ⟩, σ² / W), so the mean reward of an action a is ȳ + ⟨a − x̄, θ⟩ in expectation over α.
 """
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sparsebandits.arguments import FloatArray
 
 
-def contrasts(values: FloatArray) -> FloatArray:
-    """Return the n − 1 Helmert contrasts of n values or rows.
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The level of rewards: weighted means of what has been observed.
 
-    Contrasts are in the order of the values: a further value adds one contrast and changes none of the others.
-
-    Parameters
+    Attributes
     ----------
-    values : array of shape (n,) or (n, d)
-        Rewards or rows of features.
-
-    Returns
-    -------
-    array of shape (n - 1,) or (n - 1, d)
-        The contrasts.
-
-    Examples
-    --------
-    >>> contrasts(np.array([5.0, 7.0, 6.0])).round(3)
-    array([1.414, 0.   ])
+    features : array of shape (d,)
+        x̄, the mean features; zero before the first reward.
+    reward : float
+        ȳ, the mean reward.
+    weight : float
+        W, the sum of weights; zero before the first reward.
     """
-    apart = values - values[:1]  # values far from zero would lose digits
-    count = np.arange(1.0, len(values)).reshape(-1, *(1,) * (values.ndim - 1))
-    before = np.cumsum(apart, axis=0)[:-1] / count
-    return np.asarray(np.sqrt(count / (count + 1.0)) * (apart[1:] - before))
+
+    features: FloatArray
+    reward: float = 0.0
+    weight: float = 0.0
+
+    def contrasts(
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray, "Level"]:
+        """Return the contrasts of further observations with those before, and the level after them.
+
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Rewards.
+        weights : array of shape (n,), optional
+            Weight w of each observation; by default 1.
+
+        Returns
+        -------
+        x, y : array of shape (n, d), array of shape (n,)
+            The contrasts; one fewer if there was no observation before.
+        level : Level
+            The level after these observations.
+
+        Examples
+        --------
+        >>> x, y, level = Level(np.zeros(1)).contrasts(np.zeros((3, 1)), np.array([5.0, 7.0, 6.0]))
+        >>> y.round(3), level.reward
+        (array([1.414, 0.   ]), 6.0)
+        """
+        if len(y) == 0:
+            return x, y, self
+        # Relative to a value among them: values far from zero would lose digits in the sums.
+        origin, zero = (self.features, self.reward) if self.weight > 0 else (x[0], float(y[0]))
+        rows, rewards = x - origin, y - zero
+        own = np.ones(len(y)) if weights is None else weights
+        total = self.weight + np.cumsum(own)  # W_{k+1}
+        before = total - own
+        sums, sum_rewards = np.cumsum(own[:, np.newaxis] * rows, axis=0), np.cumsum(own * rewards)
+        level = Level(origin + sums[-1] / total[-1], zero + float(sum_rewards[-1] / total[-1]), float(total[-1]))
+        first = 0 if self.weight > 0 else 1
+        before, own, total = before[first:], own[first:], total[first:]
+        scale = np.sqrt(own * before / total)
+        means = (sums[first:] - own[:, np.newaxis] * rows[first:]) / before[:, np.newaxis]
+        mean_rewards = (sum_rewards[first:] - own * rewards[first:]) / before
+        return scale[:, np.newaxis] * (rows[first:] - means), scale * (rewards[first:] - mean_rewards), level
+
+    def state(self) -> dict[str, Any]:
+        """Return the level as arrays and JSON values."""
+        return {"features": self.features, "reward": self.reward, "weight": self.weight}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> "Level":
+        """Return the level whose :meth:`state` is given."""
+        return cls(state["features"].copy(), float(state["reward"]), float(state["weight"]))

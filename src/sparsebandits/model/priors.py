@@ -251,6 +251,7 @@ class InverseGamma:
             return np.clip((self.scale + squares / 2.0) / drawn, 1 / LARGEST, LARGEST)
 
 
+@dataclass(frozen=True)
 class InverseGammaNoise(InverseGamma):
     """Inverse-gamma prior of the noise variance σ², where it is learnt.
 
@@ -260,7 +261,27 @@ class InverseGammaNoise(InverseGamma):
     ----------
     shape, scale : float, default=0.5
         Parameters of the inverse-gamma distribution.
+    of_rewards : bool, default=False
+        Whether the scale is in units of u², where u is the size of the first rewards (of the first ones that are not
+        zero, or that differ if there is an intercept). Then the prior fits rewards in any unit.
     """
+
+    of_rewards: bool = False
+
+    def in_unit(self, unit: float) -> "InverseGammaNoise":
+        """Return the prior in a unit of rewards.
+
+        Parameters
+        ----------
+        unit : float
+            u; it has no effect unless ``of_rewards``.
+
+        Returns
+        -------
+        InverseGammaNoise
+            The prior with the scale u² times as large.
+        """
+        return InverseGammaNoise(self.shape, self.scale * unit * unit) if self.of_rewards else self
 
 
 @dataclass(frozen=True)

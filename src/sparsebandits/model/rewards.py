@@ -1,44 +1,49 @@
 """How a reward arises from the coefficients: the second half of the model, beside the prior.
 
-    Y = ⟨a, θ⟩ + ε,   ε ~ N(0, σ² / w),
+    Y = α + ⟨a, θ⟩ + ε,   ε ~ N(0, σ² / w),
 
-where w is the weight of the observation: 1, unless this reward is known to be more or less noisy than others. Nothing
-outside this module and the engines that serve it needs to know the noise.
+where α is an intercept, if there is one, and w is the weight of the observation: 1, unless this reward is known to be
+more or less noisy than others. Nothing outside this module and the engines that serve it needs to know the noise.
 """
 
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_positive, shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_flag, check_positive, shown
 from sparsebandits.model.priors import InverseGammaNoise
 
-UNKNOWN_NOISE = InverseGammaNoise(1.0, 0.1)
-"""Prior used when the noise variance is not given. After n rewards, variances down to about 0.2 / n can be learnt, and
-up to any size; so rewards much smaller than one are better scaled up."""
+UNKNOWN_NOISE = InverseGammaNoise(0.5, 0.01, of_rewards=True)
+"""Prior used when the noise variance is not given. It takes its scale from the first rewards, so they may be in any
+unit."""
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Gaussian rewards around ⟨a, θ⟩.
+    """Gaussian rewards around α + ⟨a, θ⟩.
 
     Parameters
     ----------
-    variance : float or InverseGammaNoise, default=InverseGammaNoise(1.0, 0.1)
+    variance : float or InverseGammaNoise, default=InverseGammaNoise(0.5, 0.01, of_rewards=True)
         σ², the noise variance of a reward of weight one, or a prior if it is to be learnt.
+    intercept : bool, default=False
+        Whether there is an unknown intercept α, which has a flat prior and is integrated out. For a policy, its
+        argument ``intercept`` decides.
 
     Examples
     --------
     >>> Gaussian(variance=2.0)
-    Gaussian(variance=2.0)
+    Gaussian(variance=2.0, intercept=False)
     """
 
     variance: Any = UNKNOWN_NOISE
+    intercept: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.variance, InverseGammaNoise):
             if self.variance is None or isinstance(self.variance, str):
                 raise ArgumentTypeError("variance", "a number or an InverseGammaNoise", shown(self.variance))
             object.__setattr__(self, "variance", check_positive("variance", self.variance))
+        object.__setattr__(self, "intercept", check_flag("intercept", self.intercept))
 
     @property
     def known(self) -> bool:
@@ -89,7 +94,7 @@ def rewards_of(rewards: object, noise_variance: object = None, default: Any = UN
         The argument ``rewards``.
     noise_variance : float, InverseGammaNoise or None, default=None
         The argument ``noise_variance``.
-    default : float or InverseGammaNoise, default=InverseGammaNoise(1.0, 0.1)
+    default : float or InverseGammaNoise, default=InverseGammaNoise(0.5, 0.01, of_rewards=True)
         Noise variance if neither is given.
 
     Returns

@@ -9,6 +9,7 @@ from sparsebandits.arguments import (
     ArgumentTypeError,
     ArgumentValueError,
     FloatArray,
+    IntArray,
     check_columns,
     check_count,
     check_matrix,
@@ -139,6 +140,27 @@ class ActionSet:
             return other
         order = column_order("actions", self.feature_names, other.feature_names)
         return ActionSet(frozen(other.features[:, order].copy()), other.labels, self.feature_names)
+
+    def rows(self, rows: IntArray) -> "ActionSet":
+        """Return some of the actions.
+
+        Parameters
+        ----------
+        rows : int array
+            Their rows.
+
+        Returns
+        -------
+        ActionSet
+            These actions, in this order.
+        """
+        labels = None if self.labels is None else tuple([self.labels[row] for row in rows.tolist()])
+        noise = None if self.noise_variances is None else frozen(self.noise_variances[rows])
+        return ActionSet(frozen(self.features[rows]), labels, self.feature_names, noise)
+
+    def plain(self) -> "ActionSet":
+        """Return the same actions without noise variances."""
+        return replace(self, noise_variances=None)
 
     def __post_init__(self) -> None:
         self.features.flags.writeable = False

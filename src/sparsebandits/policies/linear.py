@@ -3,13 +3,14 @@
 The same rules on a spike-and-slab posterior are in ``sparse.py``; this file needs no compiled code.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import check_array, check_count
+from sparsebandits.arguments import check_array, check_count, check_flag
 from sparsebandits.model.priors import GaussianPrior
-from sparsebandits.model.rewards import Gaussian, Rewards, rewards_of
+from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.posteriors.conjugate import Conjugate
@@ -21,10 +22,10 @@ from sparsebandits.rules.rule import Rule
 from sparsebandits.rules.thompson import Thompson
 
 
-def with_noise(
-    actions: ActionSet, rewards: Rewards | None, noise_variance: object, default: Any
+def with_rewards(
+    actions: ActionSet, rewards: Rewards | None, noise_variance: object, default: Any, intercept: bool
 ) -> tuple[ActionSet, Rewards]:
-    """Return actions and rewards for the arguments ``rewards`` and ``noise_variance`` of a policy.
+    """Return actions and rewards for the arguments ``rewards``, ``noise_variance`` and ``intercept`` of a policy.
 
     With one noise variance per action, the variance of the rewards is their median, and the weight of an observation is
     that median over its own noise variance.
@@ -39,6 +40,8 @@ def with_noise(
         The argument ``noise_variance``.
     default : float or InverseGammaNoise
         Noise variance if neither is given.
+    intercept : bool
+        The argument ``intercept``, which counts even if ``rewards`` says otherwise.
 
     Returns
     -------
@@ -47,13 +50,12 @@ def with_noise(
     """
     if isinstance(noise_variance, list | tuple):
         noise_variance = check_array("noise_variance", noise_variance)
+    if rewards is None and noise_variance is not None and np.ndim(noise_variance) > 0:  # type: ignore[arg-type]
+        actions, noise_variance = actions.with_noise(noise_variance), None
     if noise_variance is None and rewards is None and actions.noise_variances is not None:
-        return actions, Gaussian(float(np.median(actions.noise_variances)))
-    if rewards is None and np.ndim(noise_variance) > 0:  # type: ignore[arg-type]
-        actions = actions.with_noise(noise_variance)
-        assert actions.noise_variances is not None
-        return actions, Gaussian(float(np.median(actions.noise_variances)))
-    return actions, rewards_of(rewards, noise_variance, default)
+        noise_variance = float(np.median(actions.noise_variances))
+    found = rewards_of(rewards, noise_variance, default)
+    return actions, replace(found, intercept=check_flag("intercept", intercept))
 
 
 class LinearPolicy(Policy):
@@ -77,6 +79,8 @@ class LinearPolicy(Policy):
         How a reward arises from θ; its variance has to be known.
     journal : Recorder, optional
         Where decisions and rewards are recorded.
+    intercept : bool, default=True
+        Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
     """
 
     def __init__(
@@ -89,8 +93,9 @@ class LinearPolicy(Policy):
         seed: Seed = None,
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
+        intercept: bool = True,
     ) -> None:
-        available, known = with_noise(ActionSet.of(actions), rewards, noise_variance, default=1.0)
+        available, known = with_rewards(ActionSet.of(actions), rewards, noise_variance, 1.0, intercept)
         prior = GaussianPrior(1.0 / available.dimension) if prior is None else prior
         engine_seed = child(seed, ENGINE_STREAM)
         posterior = Conjugate(prior, available.dimension, n_draws=n_draws, seed=engine_seed, rewards=known)
@@ -123,6 +128,8 @@ class LinearIDS(LinearPolicy):
         How a reward arises from θ; its variance has to be known.
     journal : Recorder, optional
         Where decisions and rewards are recorded.
+    intercept : bool, default=True
+        Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
 
     Examples
     --------
@@ -142,9 +149,10 @@ class LinearIDS(LinearPolicy):
         seed: Seed = None,
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
+        intercept: bool = True,
     ) -> None:
         rule = InformationDirected(exponent, selection, gain)
-        super().__init__(actions, rule, prior, noise_variance, n_draws, seed, rewards, journal)
+        super().__init__(actions, rule, prior, noise_variance, n_draws, seed, rewards, journal, intercept)
 
 
 class LinTS(LinearPolicy):
@@ -168,6 +176,8 @@ class LinTS(LinearPolicy):
         How a reward arises from θ; its variance has to be known.
     journal : Recorder, optional
         Where decisions and rewards are recorded.
+    intercept : bool, default=True
+        Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
 
     Examples
     --------
@@ -186,9 +196,10 @@ class LinTS(LinearPolicy):
         seed: Seed = None,
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
+        intercept: bool = True,
     ) -> None:
         draws = check_count("probability_draws", probability_draws, least=LEAST_DRAWS)
-        super().__init__(actions, Thompson(inflation), prior, noise_variance, draws, seed, rewards, journal)
+        super().__init__(actions, Thompson(inflation), prior, noise_variance, draws, seed, rewards, journal, intercept)
 
 
 class LinUCB(LinearPolicy):
@@ -210,6 +221,8 @@ class LinUCB(LinearPolicy):
         How a reward arises from θ; its variance has to be known.
     journal : Recorder, optional
         Where decisions and rewards are recorded.
+    intercept : bool, default=True
+        Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
 
     Examples
     --------
@@ -227,5 +240,15 @@ class LinUCB(LinearPolicy):
         seed: Seed = None,
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
+        intercept: bool = True,
     ) -> None:
-        super().__init__(actions, Optimism(width), prior, noise_variance, seed=seed, rewards=rewards, journal=journal)
+        super().__init__(
+            actions,
+            Optimism(width),
+            prior,
+            noise_variance,
+            seed=seed,
+            rewards=rewards,
+            journal=journal,
+            intercept=intercept,
+        )

@@ -11,7 +11,9 @@ journal -> posterior.absorb.
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, overload
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from sparsebandits.arguments import (
     ArgumentValueError,
     FloatArray,
     check_count,
+    check_flag,
     check_number,
     frozen,
     shown,
@@ -30,6 +33,7 @@ from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_
 from sparsebandits.policies.decision import Decision, Explanation
 from sparsebandits.randomness import COIN_STREAM, Seed, generator_state, restore_generator, stream
 from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.choice import Choice
 from sparsebandits.rules.optima import OptimaMemory
 from sparsebandits.rules.rule import Rule
 
@@ -89,6 +93,25 @@ class Recorder(Protocol):
 Told: TypeAlias = Decision | int
 
 
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What a policy expects of some actions.
+
+    Attributes
+    ----------
+    mean : array of shape (K,)
+        Expected reward of each action; NaN as long as no reward has come if rewards have an unknown level.
+    sd : array of shape (K,)
+        Standard deviation of the mean reward of each action, without the noise of a single reward.
+    optimal_probability : array of shape (K,)
+        Probability that each action is the best of them.
+    """
+
+    mean: FloatArray
+    sd: FloatArray
+    optimal_probability: FloatArray
+
+
 class Policy:
     """A posterior that learns and a rule that chooses, with a memory of decisions.
 
@@ -141,6 +164,8 @@ class Policy:
             posterior.feature_names = self.actions.feature_names
         self._rng = stream(seed, COIN_STREAM)
         self._optima = OptimaMemory()
+        self._origin = None if getattr(posterior, "level", None) is None else self.actions.features.mean(axis=0)
+        self._own = self._relative(self.actions)
         self._pending: dict[int, Decision] = {}
         self._rewards = np.empty(64)  # by id; NaN while pending, so that a repeated reward can be recognised
         self._asked = 0
@@ -162,12 +187,44 @@ class Policy:
         parts = f"{self.actions}; {type(self.posterior).__name__}({learner}); {self.rule!r}"
         return f"{type(self).__name__}({parts}; {self._asked} asked, {len(self._pending)} pending)"
 
-    def ask(self, actions: object = None, noise_variance: object = None) -> Decision:
-        """Choose the next action.
+    @overload
+    def ask(
+        self,
+        actions: object = None,
+        noise_variance: object = None,
+        n: None = None,
+        distinct: bool = False,
+        pending: bool | None = None,
+    ) -> Decision: ...
+
+    @overload
+    def ask(
+        self,
+        actions: object = None,
+        noise_variance: object = None,
+        *,
+        n: int,
+        distinct: bool = False,
+        pending: bool | None = None,
+    ) -> tuple[Decision, ...]: ...
+
+    def ask(
+        self,
+        actions: object = None,
+        noise_variance: object = None,
+        n: int | None = None,
+        distinct: bool = False,
+        pending: bool | None = None,
+    ) -> Decision | tuple[Decision, ...]:
+        """Choose the next action, or a batch of them.
 
         May be called again before a reward has come; decisions without a reward are in :attr:`pending`. Nothing is
         learnt in between: a random rule (Thompson sampling, randomised IDS) draws again, and a deterministic one gives
-        the same action again.
+        the same action again, unless pending decisions count.
+
+        A batch is chosen one by one, as if each decision before had already given its expected reward, which leaves the
+        mean where it is and reduces the uncertainty (Ginsbourger, Le Riche and Carraro 2010, "kriging believer";
+        Desautels, Krause and Burdick 2014). A rule that draws afresh, as Thompson sampling does, needs no such help.
 
         Parameters
         ----------
@@ -175,28 +232,78 @@ class Policy:
             Actions to choose from, for this decision only; by default the policy's own.
         noise_variance : array of shape (K,), optional
             Noise variance of each of these actions; needed if the policy was made with one per action.
+        n : int, optional
+            Number of decisions in a batch; by default one decision, not in a tuple.
+        distinct : bool, default=False
+            Whether no action may occur twice in the batch.
+        pending : bool, optional
+            Whether decisions that await their reward count as if their expected reward had come. By default they do in
+            a batch, unless the rule draws afresh, and not for a single decision.
 
         Returns
         -------
-        Decision
-            The action, its probability and the reasons.
+        Decision or tuple of Decision
+            The action, its probability and the reasons; as many as ``n`` says.
 
         Raises
         ------
         ArgumentError
-            If the actions do not have the policy's features, or if noise variances are missing or superfluous.
+            If the actions do not have the policy's features, if noise variances are missing or superfluous, if there
+            are not enough actions for a batch of distinct ones, or if the learner has no expected rewards for pending
+            decisions.
         """
         if actions is None and noise_variance is not None:
             expected = "none without actions, since the policy's own have theirs"
             raise ArgumentValueError("noise_variance", expected, shown(noise_variance))
         available = self.actions if actions is None else self.actions.matched(actions, noise_variance)
-        beliefs = Beliefs(self.posterior, available.features, available.noise_variances, self._asked, self._optima)
-        before = None if self.journal is None else generator_state(self._rng)
-        choice = self.rule.choose(beliefs, self._rng)
+        count = 1 if n is None else check_count("n", n)
+        if check_flag("distinct", distinct) and count > len(available):
+            raise ArgumentValueError("n", f"at most {len(available)}, the number of actions", f"{count}")
+        believes = hasattr(self.posterior, "mean")
+        if pending is not None and check_flag("pending", pending) and not believes:
+            got = f"True, but {type(self.posterior).__name__} has no expected rewards"
+            raise ArgumentValueError("pending", "False", got)
+        counts = n is not None and believes and not self.rule.draws_afresh if pending is None else pending
+        posterior, memory = self.posterior, self._optima
+        if counts and (count > 1 or self._pending):  # a copy believes what has not been seen
+            posterior, memory = deepcopy(self.posterior), OptimaMemory()
+            self._believe(posterior, tuple(self._pending.values()))
+        left, found = np.arange(len(available)), []
+        for number in range(count):
+            offered = available.rows(left) if distinct and n is not None else available
+            before = None if self.journal is None else generator_state(self._rng)
+            choice = self.rule.choose(self._beliefs(offered, posterior, memory), self._rng)
+            self._check_choice(choice, offered)
+            if offered is not available:
+                choice = choice.among(left)
+            try:
+                decision = self._record(choice, available)
+            except BaseException:
+                if before is not None:
+                    restore_generator(self._rng, before)  # so that asking again gives the same decision
+                raise
+            found.append(decision)
+            left = left[left != decision.action]
+            if counts and number + 1 < count:
+                self._believe(posterior, (decision,))
+        return found[0] if n is None else tuple(found)
+
+    def _believe(self, posterior: Any, decisions: Sequence[Decision]) -> None:
+        """Let a posterior learn the expected rewards of decisions."""
+        if decisions:
+            x = np.array([one.features for one in decisions])
+            expected = Beliefs(posterior, x).means
+            posterior.absorb(x, expected, self._weights(decisions))
+
+    def _check_choice(self, choice: Choice, available: ActionSet) -> None:
+        """Refuse a rule's choice of a row that is not there, or one without a probability."""
         if not (0 <= choice.action < len(available.features) or choice.features is not None):
             raise ArgumentValueError("rule", f"one that chooses a row below {len(available)}", f"row {choice.action}")
         if not 0.0 <= choice.probability <= 1.0 + 1e-9:
             raise ArgumentValueError("rule", "one that gives a probability", repr(choice.probability))
+
+    def _record(self, choice: Choice, available: ActionSet) -> Decision:
+        """Return a choice as a decision, which awaits its reward from now on."""
         features = available.features[choice.action] if choice.features is None else choice.features
         names = available.labels if choice.reasons.about == "action" else available.feature_names
         features.flags.writeable = False
@@ -214,18 +321,57 @@ class Policy:
             policy=type(self).__name__,
             observation=None if choice.observation is None else frozen(choice.observation),
         )
-        if self.journal is not None and before is not None:
-            try:
-                self.journal.decided(decision, available)
-            except BaseException:
-                restore_generator(self._rng, before)  # so that asking again gives the same decision
-                raise
+        if self.journal is not None:
+            self.journal.decided(decision, available)
         if self._asked == len(self._rewards):
             self._rewards = np.concatenate((self._rewards, np.empty(self._asked)))
         self._rewards[self._asked] = np.nan
         self._pending[decision.id] = decision
         self._asked += 1
         return decision
+
+    def predict(self, actions: object = None) -> Prediction:
+        """Return what the policy expects of each action.
+
+        Parameters
+        ----------
+        actions : array or DataFrame of shape (K, d), optional
+            The actions; by default the policy's own.
+
+        Returns
+        -------
+        Prediction
+            Mean and standard deviation of the mean reward of each action, and the probability that it is the best.
+
+        Raises
+        ------
+        ArgumentError
+            If the actions do not have the policy's features, or if the learner has no posterior.
+
+        Examples
+        --------
+        >>> import sparsebandits as sb
+        >>> policy = sb.LinUCB(np.eye(2), seed=0)
+        >>> policy.tell(policy.ask(n=2, distinct=True), [1.0, 3.0])
+        >>> policy.predict().mean.shape
+        (2,)
+        """
+        if not hasattr(self.posterior, "draws"):
+            raise ArgumentTypeError("policy", "one with a posterior to predict from", type(self.posterior).__name__)
+        available = self.actions if actions is None else self.actions.plain().matched(actions)
+        beliefs = self._beliefs(available, self.posterior, OptimaMemory())
+        mean, variance = beliefs.means, beliefs.variances + beliefs.level_variance
+        if beliefs.level is not None and beliefs.level.weight == 0.0:  # at any level
+            mean, variance = np.full(len(mean), np.nan), np.full(len(mean), np.inf)
+        return Prediction(mean, np.sqrt(variance), beliefs.optimal_probability)
+
+    def _relative(self, available: ActionSet) -> FloatArray:
+        """Return features relative to the mean of the policy's own, which an intercept makes free: digits are kept."""
+        return available.features if self._origin is None else frozen(available.features - self._origin)
+
+    def _beliefs(self, available: ActionSet, posterior: Any, memory: OptimaMemory) -> Beliefs:
+        features = self._own if available is self.actions else self._relative(available)
+        return Beliefs(posterior, features, available.noise_variances, self._asked, memory, self._origin)
 
     def tell(self, decision: Told | Iterable[Told], reward: object) -> None:
         """Give the reward of a decision, or rewards for a sequence of decisions.
@@ -386,16 +532,22 @@ class Policy:
             raise ArgumentValueError("reward", f"{len(decisions)} rewards, one per decision", f"{len(rewards)}")
         return decisions, rewards
 
+    def _weights(self, decisions: Sequence[Decision]) -> FloatArray | None:
+        """Return the weight σ² / v of a reward of each decision, where actions have noise variances v of their own."""
+        if self.actions.noise_variances is None:
+            return None
+        weights: FloatArray = self.posterior.rewards.variance / np.array(
+            [float(d.noise_variance or 0.0) for d in decisions]
+        )
+        return weights
+
     def _learn(self, batch: Mapping[int, float]) -> None:
         told = [self._pending[number] for number in batch]
         if self.journal is not None:
             for one, value in zip(told, batch.values(), strict=True):
                 self.journal.rewarded(one, value)
         features = np.array([d.features if d.observation is None else d.observation for d in told])
-        weights = None
-        if self.actions.noise_variances is not None:  # a reward of noise variance v weighs σ² / v
-            weights = self.posterior.rewards.variance / np.array([d.noise_variance for d in told], dtype=np.float64)
-        self.posterior.absorb(features, np.fromiter(batch.values(), dtype=np.float64), weights)
+        self.posterior.absorb(features, np.fromiter(batch.values(), dtype=np.float64), self._weights(told))
         for number, value in batch.items():
             self._rewards[number] = value
             del self._pending[number]

@@ -17,7 +17,7 @@ from sparsebandits.arguments import ArgumentTypeError, check_choice, shown
 from sparsebandits.model.priors import SpikeSlab, default_prior
 from sparsebandits.model.rewards import UNKNOWN_NOISE, Rewards
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.linear import with_noise
+from sparsebandits.policies.linear import with_rewards
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.posteriors.enumeration import Enumeration
 from sparsebandits.posteriors.gibbs import Gibbs
@@ -117,6 +117,8 @@ class SparsePolicy(Policy):
         How a reward arises from θ.
     journal : Recorder, optional
         Where decisions and rewards are recorded.
+    intercept : bool, default=True
+        Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
     """
 
     def __init__(
@@ -131,9 +133,11 @@ class SparsePolicy(Policy):
         seed: Seed = None,
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
+        intercept: bool = True,
     ) -> None:
-        available, noise = with_noise(ActionSet.of(actions), rewards, noise_variance, UNKNOWN_NOISE)
-        given = default_prior(available.features) if prior is None else prior
+        available, noise = with_rewards(ActionSet.of(actions), rewards, noise_variance, UNKNOWN_NOISE, intercept)
+        level = available.features.mean(axis=0) if intercept else 0.0
+        given = default_prior(available.features - level) if prior is None else prior
         try:
             posterior = sparse_engine(given, available.dimension, noise, engine, engine_options, n_draws, seed)
         except ArgumentTypeError as error:
@@ -148,8 +152,8 @@ class SparsePolicy(Policy):
 class SparseIDS(SparsePolicy):
     """Information-directed sampling when few features matter.
 
-    With the default prior, features may be in any units; a prior that is given is in the units of the features. If the
-    noise variance is to be learnt, rewards much smaller than one are better scaled up.
+    Features and rewards may be in any units, and rewards at any level: the default prior takes its scales from the
+    actions and from the first rewards. A prior that is given is in the units of features and rewards.
 
     Parameters
     ----------
@@ -179,6 +183,8 @@ class SparseIDS(SparsePolicy):
         How a reward arises from θ.
     journal : Recorder, optional
         Where decisions and rewards are recorded.
+    intercept : bool, default=True
+        Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
 
     Examples
     --------
@@ -201,9 +207,12 @@ class SparseIDS(SparsePolicy):
         seed: Seed = None,
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
+        intercept: bool = True,
     ) -> None:
         rule = InformationDirected(exponent, selection, gain)
-        super().__init__(actions, rule, prior, noise_variance, engine, n_draws, engine_options, seed, rewards, journal)
+        super().__init__(
+            actions, rule, prior, noise_variance, engine, n_draws, engine_options, seed, rewards, journal, intercept
+        )
 
 
 class SparseTS(SparsePolicy):
@@ -229,6 +238,8 @@ class SparseTS(SparsePolicy):
         How a reward arises from θ.
     journal : Recorder, optional
         Where decisions and rewards are recorded.
+    intercept : bool, default=True
+        Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
 
     Examples
     --------
@@ -248,6 +259,9 @@ class SparseTS(SparsePolicy):
         seed: Seed = None,
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
+        intercept: bool = True,
     ) -> None:
         rule = Thompson()
-        super().__init__(actions, rule, prior, noise_variance, engine, n_draws, engine_options, seed, rewards, journal)
+        super().__init__(
+            actions, rule, prior, noise_variance, engine, n_draws, engine_options, seed, rewards, journal, intercept
+        )

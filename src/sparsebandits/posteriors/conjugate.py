@@ -133,7 +133,7 @@ class Conjugate(Engine):
         """Noise variance of a reward of weight one."""
         return self._noise
 
-    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; observations weigh 1 by default."""
         self._follow(x, weights)
         self.evidence.absorb(x, y, weights)

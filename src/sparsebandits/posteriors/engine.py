@@ -5,6 +5,7 @@ constructor under the argument's own name, as scikit-learn's estimators do: what
 engine follows from that (``policies/codec.py``).
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.model.evidence import Evidence
+from sparsebandits.model.features import Level
 from sparsebandits.model.rewards import Rewards
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws, moments
@@ -46,7 +48,8 @@ class Engine(ABC):
     dimension : int
         Number of features d.
     rewards : Rewards
-        How a reward arises from θ.
+        How a reward arises from θ. If it has an intercept, that is integrated out here, and the subclass sees contrasts
+        (``model/features.py``).
     n_draws : int
         Number of draws that :meth:`draws` gives.
     seed : int, SeedSequence or None
@@ -66,7 +69,9 @@ class Engine(ABC):
         self.dimension = check_count("dimension", dimension)
         self.rewards = rewards
         self.n_draws = check_count("n_draws", n_draws, least=least_draws)
-        self.evidence = Evidence(self.dimension)
+        self.evidence = Evidence(self.dimension)  # of contrasts, if there is an intercept
+        self.level = Level(np.zeros(self.dimension)) if rewards.intercept else None
+        self.unit = 0.0 if getattr(rewards.variance, "of_rewards", False) else 1.0  # zero while it is not known
         self._rng = stream(seed)
 
     def __repr__(self) -> str:
@@ -81,8 +86,8 @@ class Engine(ABC):
         """Noise variance of a reward of weight one, or its posterior mean where it is learnt."""
 
     @abstractmethod
-    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Condition on a batch that has been checked.
+    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+        """Condition on rewards without an intercept, y = ⟨x, θ⟩ + noise.
 
         Parameters
         ----------
@@ -93,6 +98,45 @@ class Engine(ABC):
         weights : array of shape (n,), optional
             Weight w of each observation, whose noise variance is σ² / w; by default 1.
         """
+
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+        """Learn from a batch that has been checked.
+
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Rewards.
+        weights : array of shape (n,), optional
+            Weight w of each observation, whose noise variance is σ² / w; by default 1.
+        """
+        level = None
+        if self.level is not None:
+            x, y, level = self.level.contrasts(x, y, weights)
+            weights = None
+        if self.unit == 0.0 and y.any():
+            squares = y * y if weights is None else weights * y * y
+            self.set_unit(2.0 ** round(0.5 * math.log2(float(squares.mean()))))
+        if len(y):
+            self.condition(x, y, weights)
+        self.level = level
+
+    def set_unit(self, unit: float) -> None:
+        """Set the unit of the rewards, once, before the first rewards that differ are learnt from.
+
+        Parameters
+        ----------
+        unit : float
+            Power of two next to the size of these rewards, or of their contrasts if there is an intercept.
+        """
+        self.unit = unit
+
+    @property
+    def noise(self) -> Any:
+        """Noise variance σ², or its prior in the unit of the rewards."""
+        variance = self.rewards.variance
+        return variance if self.rewards.known else variance.in_unit(self.unit or 1.0)
 
     @abstractmethod
     def draws(self) -> Draws:
@@ -135,7 +179,13 @@ class Engine(ABC):
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs, as arrays and JSON values."""
         names = None if self.feature_names is None else list(self.feature_names)
-        return {"evidence": self.evidence.state(), "rng": generator_state(self._rng), "feature_names": names}
+        return {
+            "evidence": self.evidence.state(),
+            "level": None if self.level is None else self.level.state(),
+            "unit": self.unit,
+            "rng": generator_state(self._rng),
+            "feature_names": names,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state.
@@ -146,6 +196,8 @@ class Engine(ABC):
             What :meth:`state` returned.
         """
         self.evidence.restore(state["evidence"])
+        self.level = None if state["level"] is None else Level.restored(state["level"])
+        self.unit = float(state["unit"])
         restore_generator(self._rng, state["rng"])
         self.feature_names = None if state["feature_names"] is None else tuple(state["feature_names"])
 

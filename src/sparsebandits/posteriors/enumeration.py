@@ -156,7 +156,7 @@ class Enumeration(Engine):
         self._log_evidence = 0.0
         self._left_out = 0.0
 
-    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; observations weigh 1 by default."""
         self.evidence.absorb(x, y, weights)
         self._mixture = self._drawn = None
@@ -393,7 +393,7 @@ class Enumeration(Engine):
 
     def _nodes(self) -> list[tuple[float, float]]:
         """Return the noise variances to integrate over, with the log of prior density times quadrature weight."""
-        noise = self.rewards.variance
+        noise = self.noise
         if not isinstance(noise, InverseGammaNoise):
             return [(noise, 0.0)]
         shape, scale = noise.shape, noise.scale

@@ -79,7 +79,7 @@ class Gibbs(Engine):
         self._inclusion: FloatArray = np.empty(dimension)
         self._learnt: dict[str, FloatArray] = {}
 
-    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
         self.evidence.absorb(x, y, weights)
         self._draws = None
@@ -132,6 +132,7 @@ class Gibbs(Engine):
         sums = Sums(
             np.ascontiguousarray(self.evidence.gram), self.evidence.moment, self.evidence.square, self.evidence.count
         )
+        self._moves.noise = self.noise  # in the unit of the rewards
         members = self._moves.from_prior(self._rng, self.chains)
         steps = self.burn_in + self.n_draws // self.chains
         theta = np.empty((self.chains, steps, self.dimension))

@@ -164,7 +164,7 @@ class Langevin(Engine):
         """Noise variance of a reward of weight one."""
         return float(self.rewards.variance)
 
-    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
         self.evidence.absorb(x, y, weights)
         self._draws = None

@@ -4,7 +4,7 @@ An :class:`Ensemble` holds θ, γ and, where they are learnt, β, V and σ² of 
 work is done by the kernels of ``coordinate.py``, ``collapsed.py``, ``blocked.py`` and ``quadratic.py``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -111,7 +111,7 @@ class Moves:
     def __init__(self, prior: SpikeSlab, dimension: int, rewards: Rewards) -> None:
         self.prior = prior
         self.dimension = dimension
-        self.noise = rewards.variance
+        self.noise = rewards.variance  # an engine sets it anew when the unit of the rewards is known
         self._slab_mean, self._slab_variance = prior.slab(dimension)
         self.slab_deviation = np.sqrt(self._slab_variance)  # in units of √V, where that is learnt
         self._of_noise = isinstance(prior.slab_variance, InverseGammaSlab) and prior.slab_variance.of_noise
@@ -164,6 +164,27 @@ class Moves:
             )
             members.theta = np.where(members.included, wide, members.theta)
         return members
+
+    def rescaled(self, members: Ensemble, unit: float) -> Ensemble:
+        """Return members whose noise variances are ``unit``² times as large, and whose θ is scaled where it has σ.
+
+        Parameters
+        ----------
+        members : Ensemble
+            Members with learnt noise variances.
+        unit : float
+            Unit of the rewards.
+
+        Returns
+        -------
+        Ensemble
+            The members in that unit.
+        """
+        assert members.noise_variances is not None
+        theta = members.theta
+        if self._of_noise:
+            theta = np.where(members.included, self._slab_mean + unit * (theta - self._slab_mean), theta)
+        return replace(members, theta=theta, noise_variances=members.noise_variances * (unit * unit))
 
     def coordinates(self, members: Ensemble, sums: Sums, rng: Generator, passed: FloatArray | None = None) -> None:
         """Sweep over the coordinates of θ, in place.

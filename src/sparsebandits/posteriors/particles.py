@@ -14,6 +14,7 @@ Where one more such sweep would not be enough, sweeps over models follow, with �
 where features are correlated.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -132,7 +133,7 @@ class Particles(Engine):
             self._cloud.weights.normalised @ np.broadcast_to(self._noise_variances_of(self._particles), self.n_draws)
         )
 
-    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked, one observation after the other.
 
         An observation is taken in whole if enough effective particles remain, else in parts with a move after each.
@@ -198,6 +199,26 @@ class Particles(Engine):
         draws = self.draws()
         return draws.theta[rng.choice(len(draws), size=size, p=draws.weights)]
 
+    def set_unit(self, unit: float) -> None:
+        """Set the unit of the rewards: σ² and what is measured by it become that much larger.
+
+        Rewards of zero may have come before. They fit any unit, and weigh on the particles again where θ does not scale
+        with the noise.
+        """
+        super().set_unit(unit)
+        self._moves.noise = self.noise
+        before = self._log_likelihood()
+        particles = self._moves.rescaled(self._particles, unit)
+        self._particles, logs = particles, self._cloud.weights.logs - before
+        self._cloud = Cloud(particles.theta, logs + self._log_likelihood())
+        self.log_evidence -= self.evidence.count * math.log(unit)
+
+    def _log_likelihood(self) -> FloatArray:
+        """Return the log likelihood of each particle given rewards that were all zero, up to a common constant."""
+        gram = self.evidence.gram
+        squares = np.einsum("mj,mj->m", self._particles.theta @ gram, self._particles.theta)
+        return np.asarray(-0.5 * squares / self._noise_variances_of(self._particles))
+
     # Implementation
 
     def _noise_variances_of(self, particles: Ensemble) -> Any:
@@ -251,6 +272,7 @@ class Particles(Engine):
         self.memory = float(state["memory"])
         self._particles = Ensemble(**state["particles"])
         self._cloud = Cloud(self._particles.theta, state["log_weights"])
+        self._moves.noise = self.noise
 
 
 class _Memory:

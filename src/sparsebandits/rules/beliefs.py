@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsebandits.arguments import FloatArray
+from sparsebandits.model.features import Level
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.information import Information, information
 from sparsebandits.rules.mutual_information import mutual_information
@@ -31,6 +32,8 @@ class Beliefs:
         Number of decisions that the policy has made before this one.
     memory : OptimaMemory, optional
         Remembers the best actions under the last draws.
+    origin : array of shape (d,), optional
+        What ``features`` are relative to, if rewards have an intercept; zero by default.
 
     Examples
     --------
@@ -47,12 +50,14 @@ class Beliefs:
         noise_variances: FloatArray | None = None,
         decisions: int = 0,
         memory: OptimaMemory | None = None,
+        origin: FloatArray | None = None,
     ) -> None:
         self.posterior = posterior
         self.features = features
         self.decisions = decisions
         self.differing_noise = noise_variances
         self._memory = OptimaMemory() if memory is None else memory
+        self._origin = origin
 
     def __len__(self) -> int:
         return len(self.features)
@@ -69,32 +74,78 @@ class Beliefs:
         mean: FloatArray = self.posterior.mean()
         return mean
 
+    @property
+    def level(self) -> Level | None:
+        """The level of rewards, if they have an intercept."""
+        return getattr(self.posterior, "level", None)
+
+    @cached_property
+    def centre(self) -> FloatArray | None:
+        """x̄, the mean features of past rewards, shape ``(d,)``; of the actions before the first; None if α is zero.
+
+        The first reward says nothing about θ. It is chosen as if rewards of all actions had been seen.
+        """
+        if self.level is None:
+            return None
+        if self.level.weight == 0.0:
+            return np.asarray(self.features.mean(axis=0))
+        return self.level.features if self._origin is None else self.level.features - self._origin
+
+    def rewards_under(self, theta: FloatArray) -> FloatArray:
+        """Return the mean reward of each action under coefficients θ, ȳ + ⟨a − x̄, θ⟩.
+
+        Parameters
+        ----------
+        theta : array of shape (d,) or (M, d)
+            Coefficients, or several of them.
+
+        Returns
+        -------
+        array of shape (K,) or (K, M)
+            Mean reward of each action.
+        """
+        rewards = self.features @ theta.T
+        if self.level is None or self.centre is None:
+            return rewards
+        return np.asarray(rewards + (self.level.reward - self.centre @ theta.T))
+
     @cached_property
     def means(self) -> FloatArray:
-        """E⟨a, θ⟩ of each action, shape ``(K,)``."""
-        return self.features @ self.coefficients
+        """Expected reward of each action, shape ``(K,)``."""
+        return self.rewards_under(self.coefficients)
 
     @cached_property
     def variances(self) -> FloatArray:
-        """Var⟨a, θ⟩ of each action, shape ``(K,)``."""
+        """Var⟨a − x̄, θ⟩ of each action, shape ``(K,)``; the level of rewards adds σ²/W for all of them."""
         variances: FloatArray = self.posterior.variances(self.features)
-        return variances
+        if self.centre is None:
+            return variances
+        # Var⟨a, θ⟩ − 2 Cov(⟨a, θ⟩, ⟨x̄, θ⟩) + Var⟨x̄, θ⟩: engines keep the first up to date for actions that stay.
+        along: FloatArray = self.posterior.covariance_times(self.centre)
+        return np.maximum(variances - 2.0 * (self.features @ along) + float(self.centre @ along), 0.0)
 
     @property
     def deviations(self) -> FloatArray:
-        """Standard deviation of ⟨a, θ⟩ of each action, shape ``(K,)``."""
+        """Standard deviation of ⟨a − x̄, θ⟩ of each action, shape ``(K,)``."""
         return np.sqrt(self.variances)
 
     @cached_property
     def predictions(self) -> FloatArray:
-        """⟨a, θ⟩ of each action under each draw, shape ``(K, M)``; the weights are ``draws.weights``."""
-        return self.features @ self.draws.theta.T
+        """Mean reward of each action under each draw, shape ``(K, M)``; the weights are ``draws.weights``."""
+        return self.rewards_under(self.draws.theta)
 
     @cached_property
     def noise_variances(self) -> FloatArray:
-        """Noise variance of each action's reward, or its posterior mean where it is learnt, shape ``(K,)``."""
+        """Variance of each action's reward given θ, or its posterior mean where it is learnt, shape ``(K,)``."""
         noise = self.posterior.noise_variance if self.differing_noise is None else self.differing_noise
-        return np.broadcast_to(np.asarray(noise, dtype=np.float64), len(self.features))
+        return np.broadcast_to(np.asarray(noise + self.level_variance, dtype=np.float64), len(self.features))
+
+    @property
+    def level_variance(self) -> float:
+        """Variance σ²/W of the level of rewards given θ; zero before the first reward, and if there is no intercept."""
+        if self.level is None or self.level.weight == 0.0:
+            return 0.0
+        return float(self.posterior.noise_variance) / self.level.weight
 
     @cached_property
     def optima(self) -> Optima:
@@ -119,7 +170,7 @@ class Beliefs:
     @cached_property
     def information(self) -> Information:
         """Δ, v, P(x* = ·) and E[θ | x* = ·], by Algorithm 3."""
-        return information(self.draws, self.features, self.optima)
+        return information(self.draws, self.features, self.optima, self.centre)
 
     @property
     def expected_regret(self) -> FloatArray:
@@ -133,12 +184,13 @@ class Beliefs:
         A noise variance that all actions share would not change the order of information ratios, and is left out.
         """
         gain = self.information.gain
-        return gain if self.differing_noise is None else gain / self.differing_noise
+        return gain if self.differing_noise is None else gain / self.noise_variances
 
     @cached_property
     def mutual_information(self) -> FloatArray:
         """I(x*; reward of a) of each action in nats, shape ``(K,)``."""
-        return mutual_information(self.draws, self.features, self.noise_variances, self.optima)
+        centred = self.features if self.centre is None else self.features - self.centre
+        return mutual_information(self.draws, centred, self.noise_variances, self.optima)
 
     @property
     def optimal_probability(self) -> FloatArray:

@@ -1,7 +1,7 @@
 """What a rule returns: an action, its probability, and the reasons for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -175,3 +175,24 @@ class Choice:
     probability_draws: int | None = None
     features: FloatArray | None = None
     observation: FloatArray | None = None
+
+    def among(self, rows: IntArray) -> "Choice":
+        """Return the choice in terms of a set of actions that had only some of its rows on offer.
+
+        Parameters
+        ----------
+        rows : int array
+            The rows that were on offer.
+
+        Returns
+        -------
+        Choice
+            The same choice, with rows of the whole set.
+        """
+        if self.action == NO_ROW or self.reasons.about != "action":
+            return self
+        mixture = self.reasons.mixture
+        if mixture is not None:
+            mixture = Mixture(int(rows[mixture.first]), int(rows[mixture.second]), mixture.probability)
+        reasons = replace(self.reasons, candidates=rows[self.reasons.candidates], mixture=mixture)
+        return replace(self, action=int(rows[self.action]), reasons=reasons)

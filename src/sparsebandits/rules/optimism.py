@@ -114,6 +114,8 @@ def check_bounded(width: Width, posterior: object) -> None:
     if isinstance(width, ConfidenceRadius) and not isinstance(posterior, Conjugate):
         got = f"a ConfidenceRadius on {type(posterior).__name__}"
         raise ArgumentTypeError("width", "a number, or a Conjugate posterior for a ConfidenceRadius", got)
+    if isinstance(width, ConfidenceRadius) and isinstance(posterior, Conjugate) and posterior.rewards.intercept:
+        raise ArgumentValueError("intercept", "False with a ConfidenceRadius, which is proved without one", "True")
 
 
 @dataclass(frozen=True)

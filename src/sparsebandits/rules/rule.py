@@ -7,7 +7,7 @@ saved, compared and written into an experiment file from its fields alone, and w
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.random import Generator
 
@@ -18,6 +18,8 @@ from sparsebandits.rules.choice import Choice
 
 class Rule(ABC):
     """Base class of decision rules."""
+
+    draws_afresh: ClassVar[bool] = False  # whether asking again gives a new draw, as in Thompson sampling
 
     @abstractmethod
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:

@@ -5,6 +5,7 @@ inflated by default.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -37,6 +38,7 @@ class Thompson(Rule):
     Thompson(inflation=1.0)
     """
 
+    draws_afresh: ClassVar[bool] = True
     inflation: float = 1.0
 
     def __post_init__(self) -> None:
@@ -64,8 +66,9 @@ class Thompson(Rule):
         probability = best.row_probability()
         share = 1.0 if np.count_nonzero(probability) == 1 else float(probability[action])  # exactly 1 if it is alone
         size = standing.effective_sample_size
-        columns = {"sampled value": sampled, "posterior mean": beliefs.means}
-        reasons = Reasons.top(action, sampled, columns, beliefs.features[action] * mean)
+        value = beliefs.rewards_under(theta)
+        columns = {"sampled value": value, "posterior mean": beliefs.means}
+        reasons = Reasons.top(action, value, columns, beliefs.features[action] * mean)
         if picks:
             return Choice(action, share, reasons)
         # The played draw counts as one more, so that the estimate is never zero.

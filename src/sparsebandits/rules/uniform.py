@@ -1,7 +1,7 @@
 """Play any action with equal probability: the baseline that learns nothing."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -14,6 +14,8 @@ from sparsebandits.rules.rule import Rule
 @dataclass(frozen=True)
 class Uniform(Rule):
     """Draw a row uniformly at random."""
+
+    draws_afresh: ClassVar[bool] = True
 
     def check(self, posterior: Any) -> None:
         """Serve every learner: nothing is asked of it."""

@@ -159,4 +159,6 @@ class FrequentistIDS(LinearPolicy):
         journal: Recorder | None = None,
     ) -> None:
         rule = FrequentistInformationDirected(width, gain, selection)
-        super().__init__(actions, rule, prior, noise_variance, seed=seed, rewards=rewards, journal=journal)
+        super().__init__(
+            actions, rule, prior, noise_variance, seed=seed, rewards=rewards, journal=journal, intercept=False
+        )

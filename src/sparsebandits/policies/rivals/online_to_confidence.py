@@ -59,7 +59,7 @@ from sparsebandits.model.priors import (
     SpikeSlab,
 )
 from sparsebandits.policies.actions import ActionSet
-from sparsebandits.policies.linear import with_noise
+from sparsebandits.policies.linear import with_rewards
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.policies.sparse import sparse_engine
 from sparsebandits.posteriors.conjugate import Conjugate
@@ -384,7 +384,7 @@ class OnlineToConfidence(Policy):
             prior = SpikeSlab(few / dimension, size**2 / few)
         if noise_variance is None or isinstance(noise_variance, InverseGammaNoise):
             raise ArgumentTypeError("noise_variance", "a number or one per action", shown(noise_variance))
-        available, rewards = with_noise(available, None, noise_variance, default=1.0)
+        available, rewards = with_rewards(available, None, noise_variance, 1.0, intercept=False)
         name = check_choice("engine", engine, FORECASTERS)
         forecaster = sparse_engine(prior, dimension, rewards, name, engine_options, n_draws, seed)
         assert isinstance(forecaster, Particles | Enumeration)

@@ -1,0 +1,202 @@
+"""Tables as people have them: any units, any level, any order of the rows, equal rows, batches."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import sparsebandits as sb
+from sparsebandits.arguments import ArgumentError, FloatArray
+
+POLICIES: dict[str, Callable[..., sb.Policy]] = {
+    "SparseIDS": lambda a, **more: sb.SparseIDS(a, n_draws=400, **more),
+    "SparseTS": lambda a, **more: sb.SparseTS(a, n_draws=400, **more),
+    "LinearIDS": lambda a, **more: sb.LinearIDS(a, n_draws=400, **more),
+    "LinTS": sb.LinTS,
+    "LinUCB": sb.LinUCB,
+}
+RNG = np.random.default_rng(3)
+TABLE = RNG.standard_normal((12, 5))
+TRUTH = np.array([1.0, 0.0, 0.0, -0.7, 0.0])
+NOISE = 0.3 * RNG.standard_normal(60)
+
+
+def played(policy: sb.Policy, rewards: Callable[[float], float] = float, rounds: int = 60) -> list[int]:
+    """Return the rows that a policy plays on ``TABLE``, whose rewards are passed through a function."""
+    actions = []
+    for t in range(rounds):
+        decision = policy.ask()
+        actions.append(decision.action)
+        policy.tell(decision, rewards(float(TABLE[decision.action] @ TRUTH + NOISE[t])))
+    return actions
+
+
+@pytest.mark.parametrize("power", [-40, -3, 20])
+@pytest.mark.parametrize("name", ["SparseIDS", "SparseTS"])
+def test_rewards_in_any_power_of_two_give_the_same_decisions(name: str, power: int) -> None:
+    one, other = POLICIES[name](TABLE, seed=0), POLICIES[name](TABLE, seed=0)
+    assert played(one) == played(other, lambda reward: reward * 2.0**power)
+    np.testing.assert_allclose(one.posterior.inclusion(), other.posterior.inclusion(), rtol=1e-12)
+    np.testing.assert_allclose(one.posterior.mean() * 2.0**power, other.posterior.mean(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["SparseIDS", "SparseTS"])
+def test_features_in_any_power_of_two_give_the_same_decisions(name: str) -> None:
+    unit = 2.0 ** np.array([10, -20, 0, 3, 30])
+    one, other = POLICIES[name](TABLE, seed=0), POLICIES[name](TABLE * unit, seed=0)
+    assert played(one) == played(other)
+    np.testing.assert_allclose(one.posterior.inclusion(), other.posterior.inclusion(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_rewards_and_features_at_any_level_give_the_same_decisions(name: str) -> None:
+    """Levels are powers of two, so that only the last digits of the numbers are lost."""
+    one, other = POLICIES[name](TABLE, seed=0), POLICIES[name](TABLE + 2.0 ** np.array([3, 0, 5, 1, 2]), seed=0)
+    assert played(one) == played(other, lambda reward: reward + 4096.0)
+    np.testing.assert_allclose(one.posterior.mean(), other.posterior.mean(), rtol=1e-6, atol=1e-9)
+
+
+def test_a_noise_prior_with_a_floor_is_caught() -> None:
+    """The planted bug: the default of version 0.1."""
+    make = POLICIES["SparseIDS"]
+    floor = sb.InverseGammaNoise(1.0, 0.1)
+    one, other = make(TABLE, noise_variance=floor, seed=0), make(TABLE, noise_variance=floor, seed=0)
+    played(one)
+    played(other, lambda reward: reward * 2.0**-20)
+    assert abs(one.posterior.inclusion() - other.posterior.inclusion()).max() > 0.3
+
+
+@pytest.mark.parametrize("name", ["SparseIDS", "SparseTS"])
+@pytest.mark.parametrize("given", [None, sb.SpikeSlab(0.3, 1.0)], ids=["default prior", "prior in units of rewards"])
+def test_rewards_of_zero_before_the_first_other_one(name: str, given: Any) -> None:
+    """They count, whenever the unit becomes known: against the same rewards in one batch, on Gibbs."""
+    policy = POLICIES[name](TABLE, prior=given, seed=0, engine="particles")
+    rows = np.arange(12).repeat(3)
+    rewards = np.where(np.arange(36) < 30, 0.0, 1.0 + NOISE[:36])
+    decisions = [policy.ask(TABLE[row : row + 1]) for row in rows]
+    for decision, reward in zip(decisions, rewards, strict=True):
+        policy.tell(decision, float(reward))
+    assert policy.posterior.unit == 2.0 ** round(np.log2(abs(rewards[30]) * np.sqrt(30 / 31)))
+    other = sb.Gibbs(policy.posterior.prior, 5, n_draws=20_000, seed=0, rewards=policy.posterior.rewards)
+    other.level, other.unit = other.level, policy.posterior.unit
+    other.absorb(TABLE[rows], rewards)
+    many = [POLICIES[name](TABLE, prior=given, seed=seed) for seed in range(8)]
+    for one in many:
+        for row, reward in zip(rows, rewards, strict=True):
+            one.posterior.absorb(TABLE[row : row + 1], np.array([reward]))
+    found = np.mean([one.posterior.inclusion() for one in many], axis=0)
+    np.testing.assert_allclose(found, other.inclusion(), atol=0.06)
+
+
+ONE_HOT = np.eye(8)
+
+
+def firsts(make: Callable[..., sb.Policy], table: FloatArray, tries: int = 200) -> FloatArray:
+    """Return how often each row is the first decision."""
+    return np.bincount([make(table, seed=seed).ask().action for seed in range(tries)], minlength=len(table))
+
+
+@pytest.mark.parametrize("name", ["SparseTS", "SparseIDS", "LinUCB", "LinTS"])
+def test_every_row_may_come_first(name: str) -> None:
+    """On a table in which all rows are alike, each is as likely to be played first as any other."""
+
+    def make(table: FloatArray, seed: int) -> sb.Policy:
+        more = {"n_draws": 200} if name.startswith("Sparse") else {}
+        return getattr(sb, name)(table, seed=seed, **more)
+
+    counts = firsts(make, ONE_HOT)
+    assert stats.chisquare(counts).pvalue > 1e-4, counts
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_equal_rows_are_equally_likely(name: str) -> None:
+    table = np.concatenate((np.tile([3.0, 0.0, 0.0, -3.0, 0.0], (5, 1)), TABLE[1:4]))
+    policy = POLICIES[name](table, seed=0)
+    batch = policy.ask(n=8, distinct=True)
+    policy.tell(batch, [float(one.features @ TRUTH) for one in batch])
+    counts, said = np.zeros(8), np.zeros(8)
+    for _ in range(300):
+        decision = policy.ask()
+        counts[decision.action] += 1
+        said[decision.action] = decision.probability
+    assert stats.chisquare(counts[:5]).pvalue > 1e-4, counts
+    np.testing.assert_allclose(said[:5], said[0], rtol=0.25 if name == "LinTS" else 1e-9)  # estimated for LinTS
+
+
+# Predictions and batches
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_predictions_are_those_of_the_posterior(name: str) -> None:
+    policy = POLICIES[name](TABLE, seed=0)
+    assert np.isnan(policy.predict().mean).all()
+    assert np.isinf(policy.predict().sd).all()
+    played(policy, lambda reward: reward + 100.0)
+    found = policy.predict()
+    np.testing.assert_allclose(found.mean, 100.0 + TABLE @ TRUTH, atol=6 * found.sd.max())
+    assert found.optimal_probability.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(policy.predict(TABLE[::-1].copy()).mean, found.mean[::-1], rtol=1e-9)
+    theta, weights = policy.posterior.draws().theta, policy.posterior.draws().weights
+    level = policy.posterior.level
+    drawn = level.reward + (TABLE - level.features) @ theta.T
+    mean = drawn @ weights
+    spread = (drawn - mean[:, np.newaxis]) ** 2 @ weights + policy.posterior.noise_variance / level.weight
+    exact = name.startswith("Lin")  # then draws are not what is asked for
+    np.testing.assert_allclose(found.mean, mean, atol=0.4 if exact else 1e-9)
+    np.testing.assert_allclose(found.sd, np.sqrt(spread), rtol=0.4 if exact else 1e-9)
+
+
+def test_without_an_intercept_predictions_start_at_the_prior() -> None:
+    found = sb.LinUCB(TABLE, intercept=False).predict()
+    np.testing.assert_array_equal(found.mean, 0.0)
+    np.testing.assert_allclose(found.sd, np.sqrt((TABLE**2).sum(axis=1) / 5))
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_asking_for_a_batch_learns_nothing(name: str) -> None:
+    policy = POLICIES[name](TABLE, seed=0)
+    played(policy, rounds=10)
+    before = policy.posterior.state()
+    batch = policy.ask(n=5)
+    after = policy.posterior.state()
+    assert [one.id for one in batch] == [10, 11, 12, 13, 14]
+    assert policy.pending == batch
+    for key in ("evidence", "level", "unit"):
+        np.testing.assert_equal(after[key], before[key])
+    policy.tell(batch, TABLE[[one.action for one in batch]] @ TRUTH)
+    assert policy.pending == ()
+
+
+def test_a_batch_of_distinct_actions() -> None:
+    policy = POLICIES["SparseIDS"](TABLE, seed=0)
+    batch = policy.ask(n=12, distinct=True)
+    assert sorted(one.action for one in batch) == list(range(12))
+    for one in batch:
+        np.testing.assert_array_equal(one.features, TABLE[one.action])
+        assert one.reasons.candidates[0] == one.action
+    with pytest.raises(ArgumentError, match=r"^n: expected at most 12, the number of actions, got 13$"):
+        policy.ask(n=13, distinct=True)
+
+
+def test_pending_decisions_count_on_request() -> None:
+    """A deterministic rule repeats itself, unless what is pending counts."""
+    policy = POLICIES["SparseIDS"](TABLE, seed=0)
+    played(policy, rounds=3)
+    alone = [policy.ask().action for _ in range(6)]
+    assert len(set(alone)) == 1
+    policy = POLICIES["SparseIDS"](TABLE, seed=0)
+    played(policy, rounds=3)
+    counting = [policy.ask(pending=True).action for _ in range(6)]
+    assert counting[0] == alone[0]
+    assert len(set(counting)) > 1
+
+
+def test_a_learner_without_expected_rewards_cannot_count_what_is_pending() -> None:
+    policy = sb.rivals.ESTC(TABLE, exploration=4)
+    assert len(policy.ask(n=3)) == 3
+    with pytest.raises(ArgumentError, match=r"^pending: expected False, got True, but LassoOnce has no expected"):
+        policy.ask(pending=True)
+    with pytest.raises(ArgumentError, match=r"^policy: expected one with a posterior"):
+        policy.predict()
