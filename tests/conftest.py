@@ -71,6 +71,7 @@ SLOW = {
     "tests/posteriors/test_conjugate.py::test_accurate_after_100_000_updates",
     "tests/posteriors/test_enumeration.py::test_unknown_noise_equals_an_integral_over_known_noise",
     "tests/posteriors/test_gibbs.py",
+    "tests/posteriors/test_hierarchy.py",
     "tests/posteriors/test_invariance.py",
     "tests/posteriors/test_kernels.py",
     "tests/posteriors/test_langevin.py::test_many_chains_in_single_precision_agree_with_few_in_double",

@@ -92,6 +92,34 @@ def test_the_papers_symbols() -> None:
     assert prior.slab_variance == 12.0  # σ² λ₁
 
 
+def test_the_papers_symbols_in_units_of_the_noise() -> None:
+    prior = sb.SpikeSlab.from_paper(beta=0.2, lambda0=0.1, lambda1=3.0)
+    assert prior.of_noise
+    assert (prior.spike, prior.slab_variance) == (sb.LaplaceSpike(0.1), 3.0)
+    known = prior.given_noise(4.0)
+    assert not known.of_noise
+    assert (known.spike, known.slab_variance) == (sb.LaplaceSpike(0.2), 12.0)
+    assert known.given_noise(4.0) is known
+
+
+def test_units_of_the_noise() -> None:
+    learnt = sb.SpikeSlab(0.3, sb.InverseGammaSlab(3.0, 2.0, of_noise=True, relative=2.0), spike=sb.GaussianSpike(0.1))
+    assert learnt.of_noise, "a learnt slab in units of the noise makes the prior one"
+    known = learnt.given_noise(4.0)
+    assert not known.of_noise
+    assert known.slab_variance == sb.InverseGammaSlab(3.0, 8.0, relative=2.0)
+    assert known.spike == sb.GaussianSpike(0.4)
+    arrays = sb.SpikeSlab([0.1, 0.2], [1.0, 2.0], of_noise=True).given_noise(3.0)
+    np.testing.assert_array_equal(arrays.slab_variance, [3.0, 6.0])
+    theta, noise = np.array([[-2.0, 0.1], [0.5, 3.0]]), np.array([0.5, 4.0])
+    for spike in (sb.LaplaceSpike(0.2), sb.GaussianSpike(0.04)):
+        prior = sb.SpikeSlab(0.3, 1.5, 0.2, spike, of_noise=True)
+        found = prior.inclusion_given(theta, noise_variance=noise)
+        expected = [prior.given_noise(v).inclusion_given(t[np.newaxis])[0] for v, t in zip(noise, theta, strict=True)]
+        np.testing.assert_allclose(found, expected)
+        np.testing.assert_allclose(prior.inclusion_given(theta, noise_variance=4.0)[1], expected[1])
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -107,6 +135,8 @@ def test_the_papers_symbols() -> None:
         (lambda: sb.InverseGammaNoise(1.0, np.inf), "scale: expected a finite number"),
         (lambda: sb.SpikeSlab([0.1, 0.2], 1.0).inclusions(3), r"prior.inclusion: expected shape \(3,\), got \(2,\)"),
         (lambda: sb.SpikeSlab.from_paper(0.1, 0.0, 1.0, 1.0), "lambda0: expected a positive number"),
+        (lambda: sb.SpikeSlab.from_paper(0.1, 0.1, 1.0, -1.0), "noise_variance: expected a positive number"),
+        (lambda: sb.SpikeSlab(0.1, 1.0, of_noise="yes"), "of_noise: expected True or False, got 'yes'"),  # type: ignore[arg-type]
     ],
 )
 def test_bad_input(make, message: str) -> None:  # type: ignore[no-untyped-def]

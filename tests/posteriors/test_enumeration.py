@@ -24,8 +24,9 @@ def by_hand(
 ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
     """Log evidence, inclusion, mean and second moment, each model from N(y; Xm, σ²I + XDX') and regression formulas."""
     d = x.shape[1]
-    mean_1, variance_1 = prior.slab(d)
-    spike = prior.spike.variance if isinstance(prior.spike, sb.GaussianSpike) else 0.0
+    unit = noise_variance if prior.of_noise else 1.0
+    mean_1, variance_1 = prior.slab(d)[0], unit * prior.slab(d)[1]
+    spike = unit * prior.spike.variance if isinstance(prior.spike, sb.GaussianSpike) else 0.0
     logs, means, seconds, models = [], [], [], []
     for size in range(d + 1):
         for model in combinations(range(d), size):
@@ -65,6 +66,8 @@ PRIORS = {
     "forced": sb.SpikeSlab([1.0, 0.0, 0.4, 0.4], 0.7, 0.2),
     "Beta": sb.SpikeSlab(sb.BetaInclusion(1.0, 3.0), 0.7),
     "Gaussian spike": sb.SpikeSlab(0.3, 0.7, 0.1, sb.GaussianSpike(0.01)),
+    "of noise": sb.SpikeSlab(0.3, [0.5, 1.0, 2.0, 0.1], 0.3, of_noise=True),
+    "Gaussian spike of noise": sb.SpikeSlab(0.3, 0.7, 0.1, sb.GaussianSpike(0.01), of_noise=True),
 }
 
 
@@ -120,9 +123,34 @@ def test_unknown_noise_equals_an_integral_over_known_noise() -> None:
     assert posterior.noise_variance == pytest.approx(variance / total, abs=1e-8)
 
 
+@pytest.mark.parametrize("of_noise", [True, False])
+@pytest.mark.parametrize("spike", [sb.PointMass(), sb.GaussianSpike(0.05)])
+def test_noise_integrates_out_of_a_prior_in_its_units(spike: sb.PointMass | sb.GaussianSpike, of_noise: bool) -> None:
+    """With slab N(m, σ²V) the rewards of a model have a multivariate t density, written out here."""
+    x, y = data(12, 3)
+    noise = sb.InverseGammaNoise(2.0, 1.5)
+    posterior = sb.Enumeration(sb.SpikeSlab(0.4, 0.7, 0.3, spike, of_noise), 3, noise)
+    posterior.update(x, y)
+    logs, inclusion = [], []
+    for model in range(8):
+        inside = np.array([model >> j & 1 for j in range(3)], dtype=bool)
+        narrow = spike.variance if isinstance(spike, sb.GaussianSpike) else 0.0
+        shape = (np.eye(12) + (x * np.where(inside, 0.7, narrow)) @ x.T) * 1.5 / 2.0
+        law = stats.multivariate_t(x @ np.where(inside, 0.3, 0.0), shape, df=4)
+        logs.append(law.logpdf(y) + float(np.log(np.where(inside, 0.4, 0.6)).sum()))
+        inclusion.append(inside)
+    expected = np.exp(np.array(logs) - logsumexp(logs)) @ np.array(inclusion)
+    if of_noise:
+        assert posterior.log_evidence == pytest.approx(float(logsumexp(logs)), abs=1e-8)
+        np.testing.assert_allclose(posterior.inclusion(), expected, atol=1e-8)
+    else:
+        assert np.abs(posterior.inclusion() - expected).max() > 0.01, "planted: another unit would show"
+
+
 def test_the_certificate_holds_and_a_full_enumeration_leaves_nothing_out() -> None:
     x, y = data(60, 9)
-    for prior in (sb.SpikeSlab(0.1, 0.7), sb.SpikeSlab(sb.BetaInclusion(1, 9), 0.7)):
+    priors = sb.SpikeSlab(0.1, 0.7), sb.SpikeSlab(sb.BetaInclusion(1, 9), 0.7), sb.SpikeSlab(0.1, 0.7, of_noise=True)
+    for prior in priors:
         whole = sb.Enumeration(prior, 9, 1.0)
         whole.update(x, y)
         certified = []

@@ -2,7 +2,8 @@
 
 Parameters are drawn from the prior and rewards given them; then some moves are made given those rewards. Parameters and
 rewards together have the same law before and after, if the moves leave the posterior unchanged, whatever the prior and
-the hyperparameters. Compared are the means of θ, θ², γ, the products θ_j θ_k, β, V, σ², the log likelihood and θ·X'y.
+the hyperparameters. Compared are the means of θ, θ², γ, the products θ_j θ_k, β, V, σ², the log likelihood, θ·X'y, and
+the sizes of θ in slab and spike in units of σ.
 The parameters before serve as the control, so that differences are paired.
 """
 
@@ -34,6 +35,10 @@ PRIORS: dict[str, tuple[sb.SpikeSlab, float | sb.InverseGammaNoise]] = {
     "Gaussian spike, all learnt": (sb.SpikeSlab(BETA, SLAB, 0.2, sb.GaussianSpike(0.05)), NOISE),
     "Laplace spike": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3, sb.LaplaceSpike(0.2)), 0.5),
     "Laplace spike, all learnt": (sb.SpikeSlab(BETA, SLAB, 0.2, sb.LaplaceSpike(0.2)), NOISE),
+    "point mass of noise": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3, of_noise=True), NOISE),
+    "Gaussian spike of noise": (sb.SpikeSlab(BETA, SLAB, 0.2, sb.GaussianSpike(0.05), of_noise=True), NOISE),
+    "Laplace spike of noise": (sb.SpikeSlab.from_paper(0.4, lambda0=0.3, lambda1=2.0), NOISE),
+    "Laplace spike of known noise": (sb.SpikeSlab.from_paper(0.4, lambda0=0.3, lambda1=2.0), 0.5),
 }
 SERVED = {"models": "point mass", "coordinates": "", "block": "spike"}
 CASES = [(move, prior) for move, served in SERVED.items() for prior in PRIORS if served in prior]
@@ -50,7 +55,8 @@ def described(members: Ensemble, y: FloatArray, noise: float | sb.InverseGammaNo
     likelihood = -0.5 * (((y - X @ theta) ** 2).sum() / variance + ROWS * np.log(variance))
     cross = np.outer(theta, theta)[np.triu_indices(D)]
     learnt = [0.0 if v is None else v[0] for v in (members.beta, members.slab_variances)]
-    products = (gamma.sum() * learnt[1], theta @ X.T @ y)
+    sizes = np.abs(theta) / np.sqrt(variance)
+    products = (gamma.sum() * learnt[1], theta @ X.T @ y, sizes @ gamma, sizes @ ~gamma)
     return np.array([*theta, *cross, *gamma, *(gamma * theta), *learnt, np.log(variance), likelihood, *products])
 
 
@@ -99,3 +105,21 @@ def test_moves_that_are_told_too_much_are_caught(move: str, prior: str) -> None:
         return Sums(1.5 * sums.gram, 1.5 * sums.moment, 1.5 * sums.square, 1.5 * sums.count)
 
     assert z_score(move, prior, REPLICATES, told) > 0
+
+
+@pytest.mark.parametrize("prior", ["Laplace spike of noise", "Gaussian spike of noise"])
+@pytest.mark.parametrize("planted", ["spike", "slab", "width"])
+def test_a_noise_that_is_drawn_without_the_prior_is_caught(
+    prior: str, planted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: σ² given the spike's or the slab's squares twice too large, or a spike 1.5 times too wide."""
+    if planted == "spike":
+        right = Moves._spike_sums
+        monkeypatch.setattr(Moves, "_spike_sums", lambda *given: 2.0 * right(*given))
+    elif planted == "slab":
+        sums = Moves._slab_sums
+        monkeypatch.setattr(Moves, "_slab_sums", lambda *given: (sums(*given)[0], 2.0 * sums(*given)[1]))
+    else:
+        widths = Moves._widths
+        monkeypatch.setattr(Moves, "_widths", lambda *given: 1.5 * widths(*given))
+    assert z_score("coordinates", prior, REPLICATES) > 0

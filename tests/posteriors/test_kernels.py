@@ -215,7 +215,8 @@ def swept_coordinates(
     coordinate_sweep(
         moved, np.zeros(theta.shape, dtype=bool), np.ones(len(theta)), np.random.default_rng(seed).permutation(D),
         np.ascontiguousarray(posterior.evidence.gram), posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
-        np.ones(len(theta)), np.log(BETA / (1 - BETA)), np.zeros(len(theta)), kind, width, state(seed),
+        np.ones(len(theta)), np.log(BETA / (1 - BETA)), np.zeros(len(theta)), kind,
+        np.full(len(theta), width), state(seed),
     )  # fmt: skip
     return moved
 
@@ -306,8 +307,8 @@ def test_coordinate_sweeps_find_the_laplace_posterior(rows: int, truth: tuple[fl
         for k in range(30):
             coordinate_sweep(
                 theta, np.zeros((SIZE, 2), dtype=bool), np.ones(SIZE), np.arange(2), gram, moment, SLAB_MEAN[:2],
-                SLAB_VARIANCE[:2], np.ones(SIZE), np.log(BETA / (1 - BETA))[:2], np.zeros(SIZE), LAPLACE, scale,
-                state(k),
+                SLAB_VARIANCE[:2], np.ones(SIZE), np.log(BETA / (1 - BETA))[:2], np.zeros(SIZE), LAPLACE,
+                np.full(SIZE, scale), state(k),
             )  # fmt: skip
         return np.stack(
             (theta[:, 0], theta[:, 1], theta[:, 0] ** 2, theta[:, 0] * theta[:, 1], np.abs(theta[:, 0]) < 0.3), axis=1

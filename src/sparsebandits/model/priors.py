@@ -6,7 +6,7 @@ George and McCulloch (1993) for the Gaussian spike, Ročková and George (2018) 
     γ_j ~ Bernoulli(β),   θ_j | γ_j = 1 ~ slab N(m_j, V_j),   θ_j | γ_j = 0 ~ spike around zero.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -296,7 +296,7 @@ class InverseGammaSlab(InverseGamma):
         Parameters of the inverse-gamma distribution.
     of_noise : bool, default=False
         Whether V is in units of the noise variance. Then the slab is N(m, σ²V), as in the paper, and the prior fits
-        rewards in any unit.
+        rewards in any unit. It makes the whole :class:`SpikeSlab` one in units of the noise, its spike included.
     relative : float or tuple of float, default=1.0
         Factor r_j on V, one number or one number per coordinate. The slab of coordinate j is then N(m_j, r_j V), and
         features may be in any units too.
@@ -327,17 +327,22 @@ class SpikeSlab:
         Mean of the coordinates that matter, one number or one number per coordinate.
     spike : PointMass, LaplaceSpike or GaussianSpike, default=PointMass()
         Distribution of the other coordinates.
+    of_noise : bool, default=False
+        Whether slab and spike are in units of the noise, as in the paper: the slab is N(m, σ²V), a Laplace spike has
+        the scale σb and a Gaussian spike the variance σ²τ². ``slab_mean`` is in units of θ all the same. True if
+        ``slab_variance`` is an ``InverseGammaSlab(of_noise=True)``.
 
     Examples
     --------
     >>> SpikeSlab(inclusion=0.1, slab_variance=0.25)
-    SpikeSlab(inclusion=0.1, slab_variance=0.25, slab_mean=0.0, spike=PointMass())
+    SpikeSlab(inclusion=0.1, slab_variance=0.25, slab_mean=0.0, spike=PointMass(), of_noise=False)
     """
 
     inclusion: Any
     slab_variance: Any
     slab_mean: Any = 0.0
     spike: Spike = PointMass()
+    of_noise: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.inclusion, BetaInclusion):
@@ -348,9 +353,15 @@ class SpikeSlab:
         object.__setattr__(self, "slab_mean", check_per_coordinate("slab_mean", self.slab_mean, -LARGEST))
         if not isinstance(self.spike, Spike):
             raise ArgumentTypeError("spike", "PointMass, LaplaceSpike or GaussianSpike", shown(self.spike))
+        if not isinstance(self.of_noise, bool | np.bool_):
+            raise ArgumentTypeError("of_noise", "True or False", shown(self.of_noise))
+        learnt = isinstance(self.slab_variance, InverseGammaSlab) and self.slab_variance.of_noise
+        object.__setattr__(self, "of_noise", bool(self.of_noise or learnt))
 
     @classmethod
-    def from_paper(cls, beta: float, lambda0: float, lambda1: float, noise_variance: float) -> "SpikeSlab":
+    def from_paper(
+        cls, beta: float, lambda0: float, lambda1: float, noise_variance: float | None = None
+    ) -> "SpikeSlab":
         """Return the paper's prior: spike Laplace(σλ₀), slab N(0, σ²λ₁), inclusion β.
 
         Parameters
@@ -361,8 +372,8 @@ class SpikeSlab:
             Scale of the spike in units of σ, λ₀.
         lambda1 : float
             Variance of the slab in units of σ², λ₁.
-        noise_variance : float
-            σ².
+        noise_variance : float, optional
+            σ². By default the prior is in units of the noise (``of_noise=True``), whether that is known or learnt.
 
         Returns
         -------
@@ -371,12 +382,45 @@ class SpikeSlab:
 
         Examples
         --------
-        >>> SpikeSlab.from_paper(beta=0.1, lambda0=0.05, lambda1=4.0, noise_variance=0.25)
-        SpikeSlab(inclusion=0.1, slab_variance=1.0, slab_mean=0.0, spike=LaplaceSpike(scale=0.025))
+        >>> SpikeSlab.from_paper(beta=0.1, lambda0=0.05, lambda1=4.0)
+        SpikeSlab(inclusion=0.1, slab_variance=4.0, slab_mean=0.0, spike=LaplaceSpike(scale=0.05), of_noise=True)
+        >>> SpikeSlab.from_paper(beta=0.1, lambda0=0.05, lambda1=4.0, noise_variance=0.25).spike
+        LaplaceSpike(scale=0.025)
         """
-        variance = check_positive("noise_variance", noise_variance)
-        scale = float(np.sqrt(variance)) * check_positive("lambda0", lambda0)
-        return cls(beta, variance * check_positive("lambda1", lambda1), spike=LaplaceSpike(scale))
+        scale, variance = check_positive("lambda0", lambda0), check_positive("lambda1", lambda1)
+        prior = cls(beta, variance, spike=LaplaceSpike(scale), of_noise=True)
+        return prior if noise_variance is None else prior.given_noise(check_positive("noise_variance", noise_variance))
+
+    def given_noise(self, noise_variance: float) -> "SpikeSlab":
+        """Return the same prior in units of θ, for a known noise variance.
+
+        Parameters
+        ----------
+        noise_variance : float
+            σ².
+
+        Returns
+        -------
+        SpikeSlab
+            Prior whose ``of_noise`` is False.
+
+        Examples
+        --------
+        >>> SpikeSlab(0.1, 4.0, of_noise=True).given_noise(0.25).slab_variance
+        1.0
+        """
+        if not self.of_noise:
+            return self
+        slab, spike = self.slab_variance, self.spike
+        if isinstance(slab, InverseGammaSlab):
+            slab = replace(slab, scale=slab.scale * noise_variance, of_noise=False)
+        else:
+            slab = slab * noise_variance
+        if isinstance(spike, LaplaceSpike):
+            spike = LaplaceSpike(float(np.sqrt(noise_variance)) * spike.scale)
+        elif isinstance(spike, GaussianSpike):
+            spike = GaussianSpike(noise_variance * spike.variance)
+        return replace(self, slab_variance=slab, spike=spike, of_noise=False)
 
     def slab(self, dimension: int) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the slab.
@@ -389,7 +433,8 @@ class SpikeSlab:
         Returns
         -------
         mean, variance : array of shape (d,)
-            Mean and variance of each coordinate; the variance is in multiples of V where V is learnt.
+            Mean and variance of each coordinate; the variance is in multiples of V where V is learnt, and in units of
+            σ² where ``of_noise`` is set.
         """
         slab = self.slab_variance
         variance = np.asarray(slab.relative) if isinstance(slab, InverseGammaSlab) else slab
@@ -428,7 +473,7 @@ class SpikeSlab:
         return spread("inclusion", value, dimension)
 
     def sample(self, rng: Generator, size: int, dimension: int) -> "PriorDraws":
-        """Return draws from the prior.
+        """Return draws from the prior; with σ = 1 where ``of_noise`` is set.
 
         Parameters
         ----------
@@ -465,8 +510,10 @@ class SpikeSlab:
             theta[outside] = rng.laplace(scale=self.spike.scale, size=int(outside.sum()))
         return PriorDraws(theta, included, beta, variances)
 
-    def inclusion_given(self, theta: FloatArray, beta: Any = None, slab_variance: Any = None) -> FloatArray:
-        """Return P(γ_j = 1 | θ_j, β, V), the paper's ν.
+    def inclusion_given(
+        self, theta: FloatArray, beta: Any = None, slab_variance: Any = None, noise_variance: Any = 1.0
+    ) -> FloatArray:
+        """Return P(γ_j = 1 | θ_j, β, V, σ²), the paper's ν.
 
         Parameters
         ----------
@@ -476,6 +523,8 @@ class SpikeSlab:
             Inclusion probability of each draw, where it is learnt.
         slab_variance : array of shape (M,), optional
             Factor on the slab's variance of each draw, where it is learnt.
+        noise_variance : float or array of shape (M,), default=1.0
+            σ², one for all draws or one per draw; it matters where ``of_noise`` is set.
 
         Returns
         -------
@@ -486,13 +535,17 @@ class SpikeSlab:
         if isinstance(self.spike, PointMass):
             return np.where(theta != 0, 1.0, np.where(inclusion == 1, 1.0, 0.0))
         mean, variance = self.slab(theta.shape[-1])
+        unit = np.asarray(noise_variance, dtype=np.float64)[..., np.newaxis] if self.of_noise else np.ones(1)
+        variance = variance * unit
         if slab_variance is not None:
             variance = variance * np.asarray(slab_variance)[:, np.newaxis]
         log_slab = -0.5 * (np.log(2 * np.pi * variance) + (theta - mean) ** 2 / variance)
         if isinstance(self.spike, GaussianSpike):
-            log_spike = -0.5 * (np.log(2 * np.pi * self.spike.variance) + theta**2 / self.spike.variance)
+            narrow = self.spike.variance * unit
+            log_spike = -0.5 * (np.log(2 * np.pi * narrow) + theta**2 / narrow)
         else:
-            log_spike = -np.abs(theta) / self.spike.scale - np.log(2 * self.spike.scale)
+            scale = self.spike.scale * np.sqrt(unit)
+            log_spike = -np.abs(theta) / scale - np.log(2 * scale)
         return np.asarray(expit(logit(inclusion) + log_slab - log_spike))
 
 

@@ -8,8 +8,8 @@ gives them mean 0 and its variance), with P = X'X/σ² + D⁻¹ and b = X'y/σ²
 
     log p(y | γ) = const − ½ log det D − ½ log det P + ½ b'P⁻¹b − ½ m'D⁻¹m.
 
-A Beta prior on the inclusion integrates out in closed form; an inverse-gamma prior on the noise is integrated by
-quadrature over log σ².
+If the prior is in units of the noise, D is in multiples of σ². A Beta prior on the inclusion integrates out in closed
+form; an inverse-gamma prior on the noise is integrated by quadrature over log σ².
 """
 
 from collections.abc import Iterator, Mapping
@@ -302,6 +302,7 @@ class Enumeration(Engine):
 
     def _system(self, included: IntArray, noise_variance: float) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
         """Return members, prior mean, prior variance and posterior precision of each model."""
+        unit = noise_variance if self.prior.of_noise else 1.0
         if not isinstance(self.prior.spike, GaussianSpike):
             members = included
             mean, variance = self._slab_mean[members], self._slab_variance[members]
@@ -314,6 +315,7 @@ class Enumeration(Engine):
             )
             rows = np.arange(count)[:, np.newaxis]
             mean[rows, included], variance[rows, included] = self._slab_mean[included], self._slab_variance[included]
+        variance = variance * unit
         precision = self.evidence.gram[members[:, :, np.newaxis], members[:, np.newaxis]] / noise_variance
         np.einsum("nii->ni", precision)[:] += 1.0 / variance
         return members, mean, variance, precision
@@ -367,7 +369,7 @@ class Enumeration(Engine):
             return float("-inf")
         active = np.concatenate((self._forced, self._free))
         gram = self.evidence.gram[np.ix_(active, active)]
-        scale = np.sqrt(self._slab_variance[active])
+        scale = np.sqrt(self._slab_variance[active] * (noise_variance if self.prior.of_noise else 1.0))
         eigenvalues = np.linalg.eigvalsh(np.eye(len(active)) + scale[:, np.newaxis] * gram * scale / noise_variance)
         log_occam = -0.5 * np.cumsum(np.log(np.maximum(np.sort(eigenvalues), 1.0)))
         moment = self.evidence.moment[active]

@@ -167,7 +167,9 @@ class Gibbs(Engine):
         """Return P(γ_j = 1 | θ), summed over some steps ``(chains, ·, d)`` and averaged over chains."""
         if self._moves.learn:
             return np.asarray(self._moves.inclusion(members).mean(axis=0))
-        return np.asarray(self.prior.inclusion_given(theta.reshape(-1, self.dimension)).sum(axis=0) / self.chains)
+        flat, variance = theta.reshape(-1, self.dimension), self.rewards.variance
+        given = self.prior.inclusion_given(flat, noise_variance=variance)
+        return np.asarray(given.sum(axis=0) / self.chains)
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""

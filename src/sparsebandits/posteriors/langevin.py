@@ -151,8 +151,9 @@ class Langevin(Engine):
         self.learning_rate, self.step_size = learning_rate, step_size
         self._rates = _scheduled("learning_rate", learning_rate, steps)
         self._weights = _scheduled("step_size", step_size, steps)
-        self._spike = prior.spike
-        self._slab_mean, self._slab_variance = prior.slab(dimension)
+        absolute = prior.given_noise(self.noise_variance)
+        self._spike_scale = absolute.spike.scale  # type: ignore[union-attr]
+        self._slab_mean, self._slab_variance = absolute.slab(dimension)
         self._real: Any = np.float32 if self.chains >= WIDE else np.float64
         self._theta: Any = None  # current state of the chains
         self._nu: Any = None
@@ -217,7 +218,7 @@ class Langevin(Engine):
             self._theta = math.sqrt(START_VARIANCE) * self._rng.standard_normal(shape, dtype=self._real)
             self._nu = np.full(shape, 0.5, dtype=self._real)
         theta, nu = self._theta.copy(), self._nu.copy()
-        beta, scale = self.prior.inclusions(self.dimension), self._spike.scale
+        beta, scale = self.prior.inclusions(self.dimension), self._spike_scale
         with np.errstate(divide="ignore"):
             log_odds = (
                 np.log(beta) - np.log1p(-beta) + np.log(2.0 * scale) - 0.5 * np.log(2.0 * np.pi * self._slab_variance)

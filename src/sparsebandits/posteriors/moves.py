@@ -114,7 +114,6 @@ class Moves:
         self.noise = rewards.variance  # an engine sets it anew when the unit of the rewards is known
         self._slab_mean, self._slab_variance = prior.slab(dimension)
         self.slab_deviation = np.sqrt(self._slab_variance)  # in units of √V, where that is learnt
-        self._of_noise = isinstance(prior.slab_variance, InverseGammaSlab) and prior.slab_variance.of_noise
         self._log_odds = np.zeros(dimension)
         self._size_log_odds = np.zeros(dimension)
         if isinstance(prior.inclusion, BetaInclusion):
@@ -158,11 +157,10 @@ class Moves:
         drawn = self.prior.sample(rng, size, self.dimension)
         noise = self.noise.sample(rng, size) if isinstance(self.noise, InverseGammaNoise) else None
         members = Ensemble(**vars(drawn), noise_variances=noise)
-        if self._of_noise:
-            wide = self._slab_mean + np.sqrt(self._variances(members))[:, np.newaxis] * (
-                members.theta - self._slab_mean
-            )
-            members.theta = np.where(members.included, wide, members.theta)
+        if self.prior.of_noise:
+            deviation = np.sqrt(self._variances(members))[:, np.newaxis]
+            centre = np.where(members.included, self._slab_mean, 0.0)
+            members.theta = centre + deviation * (members.theta - centre)
         return members
 
     def rescaled(self, members: Ensemble, unit: float) -> Ensemble:
@@ -215,7 +213,7 @@ class Moves:
             self._log_odds,
             np.zeros(size) if members.beta is None else logit(members.beta),
             self._kind,
-            self._width,
+            self._widths(members),
             random_state(rng),
         )
 
@@ -284,11 +282,12 @@ class Moves:
             If features are so large and so nearly copies of each other that rounding hides the prior.
         """
         shape = members.theta.shape
-        variances = np.full(shape, self._width)
-        if self._kind == LAPLACE:  # W given θ in the spike (Park and Casella 2008); given γ = 1, from its prior
-            variances = rng.exponential(2.0 * self._width**2, shape)
-            size = np.maximum(np.abs(members.theta[~members.included]), 1e-100)
-            variances[~members.included] = 1.0 / rng.wald(1.0 / (self._width * size), self._width**-2)
+        widths = np.broadcast_to(self._widths(members)[:, np.newaxis], shape)
+        variances = widths.copy()
+        if self._kind == LAPLACE:  # given γ = 1, W is from its prior
+            variances = rng.exponential(2.0 * widths**2)
+            outside = ~members.included
+            variances[outside] = spike_variances(rng, members.theta[outside], widths[outside])
             variances = np.clip(variances, 1e-100, 1e100)
         try:
             blocked_sweep(
@@ -310,7 +309,7 @@ class Moves:
             raise ArithmeticError(TIED) from None
 
     def hyperparameters(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
-        """Draw β given γ, V given γ and θ, and σ² given θ, where they are learnt.
+        """Draw β given γ, V given γ and θ, and σ² given θ (and γ and V), where they are learnt.
 
         Parameters
         ----------
@@ -325,17 +324,20 @@ class Moves:
         if isinstance(beta, BetaInclusion):
             count = members.included.sum(axis=1)
             members.beta = rng.beta(beta.a + count, beta.b + self.dimension - count)
-        if isinstance(slab, InverseGammaSlab):
+        if isinstance(slab, InverseGammaSlab) or self.prior.of_noise:
             among, squares = self._slab_sums(members)
-            scaled = squares / self._variances(members) if slab.of_noise else squares
+            scaled = squares / self._variances(members) if self.prior.of_noise else squares
         if isinstance(noise, InverseGammaNoise):
             misfit = sums.square - 2.0 * members.theta @ sums.moment + self._quadratic_forms(members, sums)
         if isinstance(slab, InverseGammaSlab):
             members.slab_variances = slab.given(rng, among, scaled)
         if isinstance(noise, InverseGammaNoise):
             count, total = np.full(len(members.theta), sums.count), np.maximum(misfit, 0.0)
-            if self._of_noise and members.slab_variances is not None:  # the slab depends on this variance too
-                count, total = count + among, total + squares / members.slab_variances
+            if self.prior.of_noise:  # slab and spike depend on this variance too
+                count = count + among
+                total = total + (squares if members.slab_variances is None else squares / members.slab_variances)
+                if self._kind != POINT_MASS:
+                    count, total = count + self.dimension - among, total + self._spike_sums(members, rng)
             members.noise_variances = noise.given(rng, count, total)
 
     def _slab_sums(self, members: Ensemble) -> tuple[FloatArray, FloatArray]:
@@ -346,6 +348,22 @@ class Moves:
         squares = np.einsum("mj,mj,j->m", apart, apart, 1.0 / self._slab_variance)
         return members.included.sum(axis=1).astype(np.float64), squares
 
+    def _spike_sums(self, members: Ensemble, rng: Generator) -> FloatArray:
+        """Return Σ θ_j² / W_j over the coordinates of each member in the spike, where θ_j has the variance σ²W_j.
+
+        W_j is τ² for a Gaussian spike. For a Laplace spike it is drawn given θ_j and σ, so that σ² given W is inverse
+        gamma: with W, the joint law of θ, σ² and the data is the same.
+        """
+        apart = np.where(members.included, 0.0, members.theta)
+        squares = apart * apart
+        if self._kind == GAUSSIAN:
+            return np.asarray(squares.sum(axis=1) / self._width)
+        outside, variances = ~members.included, self._variances(members)[:, np.newaxis]
+        widths = np.broadcast_to(self._widths(members)[:, np.newaxis], apart.shape)
+        absolute = spike_variances(rng, apart[outside], widths[outside])  # σ²W
+        squares[outside] /= absolute
+        return np.asarray((squares * variances).sum(axis=1))
+
     def _quadratic_forms(self, members: Ensemble, sums: Sums) -> FloatArray:
         """Return θ'X'Xθ of each member."""
         if self._kind == POINT_MASS:
@@ -353,7 +371,7 @@ class Moves:
         return np.asarray(np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta))
 
     def inclusion(self, members: Ensemble) -> FloatArray:
-        """Return P(γ_j = 1 | θ_j, β, V) of each member.
+        """Return P(γ_j = 1 | θ_j, β, V, σ²) of each member.
 
         Parameters
         ----------
@@ -365,8 +383,7 @@ class Moves:
         array of shape (M, d)
             Inclusion probabilities.
         """
-        scales = None if members.slab_variances is None else self._scales(members)
-        return self.prior.inclusion_given(members.theta, members.beta, scales)
+        return self.prior.inclusion_given(members.theta, members.beta, members.slab_variances, self._variances(members))
 
     def _neighbours_of(self, gram: FloatArray) -> IntArray:
         if self._neighbours is None or self._neighbours[0] is not gram:
@@ -375,9 +392,15 @@ class Moves:
 
     def _scales(self, members: Ensemble) -> FloatArray:
         """Return the factor on the slab's variance of each member."""
-        if members.slab_variances is None:
-            return np.ones(len(members.theta))
-        return members.slab_variances * self._variances(members) if self._of_noise else members.slab_variances
+        scales = np.ones(len(members.theta)) if members.slab_variances is None else members.slab_variances
+        return scales * self._variances(members) if self.prior.of_noise else scales
+
+    def _widths(self, members: Ensemble) -> FloatArray:
+        """Return the variance of a Gaussian spike, or the scale of a Laplace spike, of each member."""
+        if not self.prior.of_noise or self._kind == POINT_MASS:
+            return np.full(len(members.theta), self._width)
+        variances = self._variances(members)
+        return self._width * (variances if self._kind == GAUSSIAN else np.sqrt(variances))
 
     def _variances(self, members: Ensemble) -> FloatArray:
         """Return the noise variance of each member."""
@@ -386,3 +409,29 @@ class Moves:
 
     def _precisions(self, members: Ensemble) -> FloatArray:
         return 1.0 / self._variances(members)
+
+
+def spike_variances(rng: Generator, theta: FloatArray, scales: FloatArray) -> FloatArray:
+    """Return draws of W_j given θ_j, where θ_j ~ N(0, W_j) and W_j is exponential, so that θ_j is Laplace.
+
+    Parameters
+    ----------
+    rng : Generator
+        Source of randomness.
+    theta : array of shape (N,)
+        Coefficients in the spike.
+    scales : array of shape (N,)
+        Scale b of each Laplace density; W has the mean 2b².
+
+    Returns
+    -------
+    array of shape (N,)
+        Variances.
+
+    References
+    ----------
+    Park and Casella (2008), *The Bayesian Lasso*: 1/W is inverse Gaussian with mean 1/(b|θ|) and shape 1/b².
+    """
+    size = np.maximum(np.abs(theta), 1e-100)
+    inverse = rng.wald(1.0 / (scales * size), scales**-2.0)
+    return np.asarray(1.0 / np.maximum(inverse, 1e-100))  # near θ = 0 rounding may give zero

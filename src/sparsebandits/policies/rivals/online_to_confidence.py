@@ -153,7 +153,7 @@ class Complexity:
         Complexity
             The terms of C(S).
         """
-        mean, variance = prior.slab(dimension)
+        mean, variance = prior.given_noise(noise_variance).slab(dimension)
         beta = prior.inclusions(dimension)
         free, forced = (beta > 0) & (beta < 1), beta == 1
         size = np.arange(min(sparsity, int(free.sum())) + 1)

@@ -135,7 +135,7 @@ def coordinate_sweep(
     log_odds: Any,
     shared_log_odds: Any,
     kind: int,
-    spike: float,
+    spikes: Any,
     state: Any,
 ) -> None:
     """Visit each coordinate of each particle once and draw it given the others.
@@ -164,8 +164,8 @@ def coordinate_sweep(
         Log odds that are added for all coordinates of a particle: those of its own β, or zero.
     kind : {POINT_MASS, GAUSSIAN, LAPLACE}
         The kind of the spike.
-    spike : float
-        The variance of a Gaussian spike, or the scale of a Laplace spike.
+    spikes : array of shape (M,)
+        The variance of a Gaussian spike, or the scale of a Laplace spike, one per particle.
     state : array of one uint64
         The random state, changed in place.
     """
@@ -174,11 +174,11 @@ def coordinate_sweep(
     spike_v, spike_base, pull = np.zeros(d), np.zeros(d), np.empty(d)
     diagonal, active = np.diag(gram).copy(), np.empty(d + 1, np.int64)
     bits = np.uint64(0)
-    last_precision, last_scale = -1.0, -1.0
+    last_precision, last_scale, last_spike = -1.0, -1.0, -1.0
     for row in range(theta.shape[0]):
-        precision, scale = precisions[row], slab_scales[row]
-        if precision != last_precision or scale != last_scale:
-            last_precision, last_scale = precision, scale
+        precision, scale, spike = precisions[row], slab_scales[row], spikes[row]
+        if precision != last_precision or scale != last_scale or spike != last_spike:
+            last_precision, last_scale, last_spike = precision, scale, spike
             for j in range(d):
                 q, own = diagonal[j] * precision, 1.0 / (slab_variance[j] * scale)
                 pull[j] = slab_mean[j] * own
@@ -251,7 +251,7 @@ def coordinate_sweeps(
     log_odds: Any,
     shared_log_odds: Any,
     kind: int,
-    spike: float,
+    spikes: Any,
     state: Any,
 ) -> None:
     """Sweep S + 1 times, and store θ after each sweep but the last.
@@ -270,5 +270,5 @@ def coordinate_sweeps(
                     passed[row, sweep - 1, j] = theta[row, j]
         coordinate_sweep(
             theta, included, precisions, order, gram, moment, slab_mean, slab_variance, slab_scales, log_odds,
-            shared_log_odds, kind, spike, state,
+            shared_log_odds, kind, spikes, state,
         )  # fmt: skip
