@@ -77,6 +77,7 @@ SLOW = {
     "tests/posteriors/test_langevin.py::test_many_chains_in_single_precision_agree_with_few_in_double",
     "tests/posteriors/test_particles.py::test_a_learnt_slab_variance_is_learnt",
     "tests/posteriors/test_particles.py::test_agree_with_enumeration_all_along_a_history",
+    "tests/posteriors/test_sizes.py",
     "tests/posteriors/test_weights.py::test_learnt_noise_with_weights_has_its_closed_form",
     "tests/results/test_bound_plot.py",
     "tests/results/test_comparison.py::test_methods_draw",

@@ -38,6 +38,9 @@ PRIORS: dict[str, tuple[sb.SpikeSlab, float | sb.InverseGammaNoise]] = {
     "point mass of noise": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3, of_noise=True), NOISE),
     "Gaussian spike of noise": (sb.SpikeSlab(BETA, SLAB, 0.2, sb.GaussianSpike(0.05), of_noise=True), NOISE),
     "Laplace spike of noise": (sb.SpikeSlab.from_paper(0.4, lambda0=0.3, lambda1=2.0), NOISE),
+    "point mass, one or two": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3, size=(1, 2)), 0.5),
+    "point mass, exactly two, all learnt": (sb.SpikeSlab(BETA, SLAB, 0.2, of_noise=True, size=2), NOISE),
+    "point mass, up to two, all learnt": (sb.SpikeSlab(BETA, SLAB, size=(0, 2)), NOISE),
     "Laplace spike of known noise": (sb.SpikeSlab.from_paper(0.4, lambda0=0.3, lambda1=2.0), 0.5),
 }
 SERVED = {"models": "point mass", "coordinates": "", "block": "spike"}
@@ -93,6 +96,8 @@ def test_moves_leave_the_joint_law(move: str, prior: str) -> None:
     ("move", "prior"),
     [
         ("models", "point mass"),
+        ("models", "point mass, one or two"),
+        ("models", "point mass, exactly two, all learnt"),
         ("coordinates", "point mass"),
         ("coordinates", "Laplace spike"),
         ("block", "Laplace spike"),

@@ -157,7 +157,7 @@ def swept_models(
     moved = np.empty_like(theta)
     gram = np.ascontiguousarray(posterior.evidence.gram)
     collapsed_sweep(
-        models, counts, np.ones(len(models)), np.random.default_rng(seed).permutation(D), 6,
+        models, counts, np.ones(len(models)), np.random.default_rng(seed).permutation(D), 6, False,
         correlated_neighbours(gram), gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
         np.ones(len(models)), log_odds, sizes, moved, state(seed),
     )  # fmt: skip
@@ -339,7 +339,7 @@ def test_swaps_among_unequal_neighbours() -> None:
         models, counts = np.unique(theta != 0, axis=0, return_counts=True)
         moved = np.empty_like(theta)
         collapsed_sweep(
-            models, counts, np.ones(len(models)), np.arange(d), 12, neighbours, gram, posterior.evidence.moment,
+            models, counts, np.ones(len(models)), np.arange(d), 12, False, neighbours, gram, posterior.evidence.moment,
             np.zeros(d), np.full(d, 0.7), np.ones(len(models)), np.full(d, np.log(0.25)), np.zeros(d), moved,
             state(seed),
         )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import betaln, expit, gammaln, logit, logsumexp
 
 from sparsebandits.arguments import (
     LARGEST,
@@ -24,6 +24,7 @@ from sparsebandits.arguments import (
     check_vector,
     shown,
 )
+from sparsebandits.model.sizes import check_size, draw_models, log_sizes
 
 
 def check_per_coordinate(name: str, value: object, low: float, high: float = LARGEST) -> float | FloatArray:
@@ -331,11 +332,16 @@ class SpikeSlab:
         Whether slab and spike are in units of the noise, as in the paper: the slab is N(m, σ²V), a Laplace spike has
         the scale σb and a Gaussian spike the variance σ²τ². ``slab_mean`` is in units of θ all the same. True if
         ``slab_variance`` is an ``InverseGammaSlab(of_noise=True)``.
+    size : int or tuple of two ints, optional
+        How many coordinates matter, if that is known: exactly so many, or from a smallest to a largest number. The
+        prior is conditioned on it (a :class:`BetaInclusion` together with γ). It needs a point-mass spike.
 
     Examples
     --------
     >>> SpikeSlab(inclusion=0.1, slab_variance=0.25)
-    SpikeSlab(inclusion=0.1, slab_variance=0.25, slab_mean=0.0, spike=PointMass(), of_noise=False)
+    SpikeSlab(inclusion=0.1, slab_variance=0.25, slab_mean=0.0, spike=PointMass(), of_noise=False, size=None)
+    >>> SpikeSlab(0.5, 1.0, size=(0, 3)).sample(np.random.default_rng(0), 4, dimension=20).included.sum(axis=1)
+    array([3, 3, 2, 2])
     """
 
     inclusion: Any
@@ -343,6 +349,7 @@ class SpikeSlab:
     slab_mean: Any = 0.0
     spike: Spike = PointMass()
     of_noise: bool = False
+    size: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.inclusion, BetaInclusion):
@@ -357,6 +364,10 @@ class SpikeSlab:
             raise ArgumentTypeError("of_noise", "True or False", shown(self.of_noise))
         learnt = isinstance(self.slab_variance, InverseGammaSlab) and self.slab_variance.of_noise
         object.__setattr__(self, "of_noise", bool(self.of_noise or learnt))
+        if self.size is not None:
+            object.__setattr__(self, "size", check_size("size", self.size))
+            if not isinstance(self.spike, PointMass):
+                raise ArgumentTypeError("spike", "PointMass() where a size is given", shown(self.spike))
 
     @classmethod
     def from_paper(
@@ -383,7 +394,8 @@ class SpikeSlab:
         Examples
         --------
         >>> SpikeSlab.from_paper(beta=0.1, lambda0=0.05, lambda1=4.0)
-        SpikeSlab(inclusion=0.1, slab_variance=4.0, slab_mean=0.0, spike=LaplaceSpike(scale=0.05), of_noise=True)
+        SpikeSlab(inclusion=0.1, slab_variance=4.0, slab_mean=0.0, spike=LaplaceSpike(scale=0.05), of_noise=True,
+                  size=None)
         >>> SpikeSlab.from_paper(beta=0.1, lambda0=0.05, lambda1=4.0, noise_variance=0.25).spike
         LaplaceSpike(scale=0.025)
         """
@@ -457,7 +469,7 @@ class SpikeSlab:
             raise ArgumentTypeError("prior", f"a known slab_variance for {engine}", shown(self.slab_variance))
 
     def inclusions(self, dimension: int) -> FloatArray:
-        """Return the expected inclusion probability E β of each coordinate.
+        """Return the expected inclusion probability E β of each coordinate, before any conditioning on a size.
 
         Parameters
         ----------
@@ -471,6 +483,84 @@ class SpikeSlab:
         """
         value = self.inclusion.mean if isinstance(self.inclusion, BetaInclusion) else self.inclusion
         return spread("inclusion", value, dimension)
+
+    def size_range(self, dimension: int) -> tuple[int, int]:
+        """Return the smallest and the largest number of coordinates that may be included.
+
+        Parameters
+        ----------
+        dimension : int
+            Number of features d.
+
+        Returns
+        -------
+        low, high : int
+            The range of ``size``, without numbers that ``inclusion`` makes impossible.
+
+        Raises
+        ------
+        ArgumentValueError
+            If no number is left.
+
+        Examples
+        --------
+        >>> SpikeSlab([1.0, 0.5, 0.5, 0.0], 1.0, size=(0, 2)).size_range(4)
+        (1, 2)
+        """
+        beta = self.inclusions(dimension)
+        fewest, most = int((beta == 1).sum()), int((beta > 0).sum())
+        if self.size is None:
+            return fewest, most
+        low, high = self.size if isinstance(self.size, tuple) else (self.size, self.size)
+        if low > most or high < fewest:
+            possible = f"from {fewest} to {most}, which inclusion makes possible with {dimension} features"
+            raise ArgumentValueError("prior.size", possible, shown(self.size))
+        return max(low, fewest), min(high, most)
+
+    def log_size_probabilities(self, dimension: int) -> FloatArray:
+        """Return log P(k coordinates are included) for k = 0 … d, given that k is in the range of ``size``.
+
+        Parameters
+        ----------
+        dimension : int
+            Number of features d.
+
+        Returns
+        -------
+        array of shape (d + 1,)
+            Log probabilities, −inf for what is impossible.
+
+        Examples
+        --------
+        >>> np.exp(SpikeSlab(BetaInclusion(1, 1), 1.0, size=(1, 2)).log_size_probabilities(3)).round(3)
+        array([0. , 0.5, 0.5, 0. ])
+        """
+        logs = self.log_unconditioned_sizes(dimension)
+        if self.size is None:
+            return logs
+        low, high = self.size_range(dimension)
+        logs[:low], logs[high + 1 :] = -np.inf, -np.inf
+        return np.asarray(logs - logsumexp(logs))
+
+    def log_unconditioned_sizes(self, dimension: int) -> FloatArray:
+        """Return log P(k coordinates are included) for k = 0 … d, without a condition on the size.
+
+        Parameters
+        ----------
+        dimension : int
+            Number of features d.
+
+        Returns
+        -------
+        array of shape (d + 1,)
+            Log probabilities, −inf for what is impossible.
+        """
+        if not isinstance(self.inclusion, BetaInclusion):
+            return log_sizes(self.inclusions(dimension))
+        k = np.arange(dimension + 1)
+        ways = gammaln(dimension + 1) - gammaln(k + 1) - gammaln(dimension - k + 1)
+        a, b = self.inclusion.a, self.inclusion.b
+        return np.asarray(ways + betaln(a + k, b + dimension - k) - betaln(a, b))
 
     def sample(self, rng: Generator, size: int, dimension: int) -> "PriorDraws":
         """Return draws from the prior; with σ = 1 where ``of_noise`` is set.
@@ -494,7 +584,10 @@ class SpikeSlab:
         if isinstance(self.inclusion, BetaInclusion):
             beta = rng.beta(self.inclusion.a, self.inclusion.b, size)
             probability = np.broadcast_to(beta[:, np.newaxis], (size, dimension))
-        included = rng.random((size, dimension)) < probability
+        if self.size is None:
+            included = rng.random((size, dimension)) < probability
+        else:
+            included, beta = self._sized_models(rng, size, dimension)
         mean, variance = self.slab(dimension)
         deviation = np.sqrt(variance)
         if isinstance(self.slab_variance, InverseGammaSlab):
@@ -509,6 +602,21 @@ class SpikeSlab:
         else:
             theta[outside] = rng.laplace(scale=self.spike.scale, size=int(outside.sum()))
         return PriorDraws(theta, included, beta, variances)
+
+    def _sized_models(self, rng: Generator, count: int, dimension: int) -> tuple[NDArray[np.bool_], FloatArray | None]:
+        """Return draws of γ given that its size is in range, and of β given γ where it is learnt.
+
+        Given its size, γ does not depend on β if all coordinates have the same one; and β given γ does not depend on
+        the condition, which is about γ alone.
+        """
+        chances = np.exp(self.log_size_probabilities(dimension))
+        sizes = np.minimum(
+            np.searchsorted(np.cumsum(chances), rng.random(count), side="right"), chances.nonzero()[0][-1]
+        )
+        if not isinstance(self.inclusion, BetaInclusion):
+            return draw_models(rng, sizes, self.inclusions(dimension)), None
+        included = draw_models(rng, sizes, np.full(dimension, 0.5))
+        return included, rng.beta(self.inclusion.a + sizes, self.inclusion.b + dimension - sizes)
 
     def inclusion_given(
         self, theta: FloatArray, beta: Any = None, slab_variance: Any = None, noise_variance: Any = 1.0

@@ -15,6 +15,7 @@ form; an inverse-gamma prior on the noise is integrated by quadrature over log �
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, islice
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,16 @@ class Enumeration(Engine):
         beta = prior.inclusions(dimension)
         self._forced = np.flatnonzero(beta == 1)
         self._free = np.flatnonzero((beta > 0) & (beta < 1))
+        low, high = prior.size_range(dimension)
+        self._fewest, self._most = low - len(self._forced), high - len(self._forced)  # of the free coordinates
+        self._log_in_range = 0.0  # log P(size in range)
+        if prior.size is not None:
+            self._log_in_range = float(logsumexp(prior.log_unconditioned_sizes(dimension)[low : high + 1]))
         self.max_size = self._affordable_size() if max_size is None else check_count("max_size", max_size, least=0)
+        if self.max_size < self._fewest:
+            if max_size is None:
+                raise ArgumentValueError("prior", f"a size with at most {MOST_MODELS} models", shown(prior.size))
+            raise ArgumentValueError("max_size", f"at least {self._fewest}, given the prior's size", str(self.max_size))
         if self.max_size < len(self._free) and isinstance(prior.spike, GaussianSpike):
             raise ArgumentValueError(
                 "max_size", f"{len(self._free)}, since a Gaussian spike needs every model", str(self.max_size)
@@ -247,15 +257,11 @@ class Enumeration(Engine):
 
     def _affordable_size(self) -> int:
         most = MOST_MODELS if self.rewards.known else MOST_MODELS // NODES
-        total, size = 0, -1
-        count = 1
-        while size < len(self._free) and total + count <= most:
-            total += count
+        total, size = 0, self._fewest - 1
+        while size < self._most and total + comb(len(self._free), size + 1) <= most:
             size += 1
-            count = count * (len(self._free) - size) // (size + 1)
-            if count == 0:
-                break
-        return min(size, len(self._free))
+            total += comb(len(self._free), size)
+        return size
 
     def _solve(self) -> list[Component]:
         if self._mixture is None:
@@ -277,7 +283,7 @@ class Enumeration(Engine):
 
     def _models(self) -> Iterator[IntArray]:
         """Yield all models in chunks of equal size, each row the coordinates in the slab, ascending."""
-        for size in range(self.max_size + 1):
+        for size in range(self._fewest, min(self.max_size, self._most) + 1):
             subsets = combinations(self._free.tolist(), size)
             while chunk := list(islice(subsets, CHUNK)):
                 free = np.array(chunk, dtype=np.intp).reshape(len(chunk), size)
@@ -294,11 +300,12 @@ class Enumeration(Engine):
         inclusion = self.prior.inclusion
         if isinstance(inclusion, BetaInclusion):
             value = betaln(inclusion.a + size, inclusion.b + self.dimension - size) - betaln(inclusion.a, inclusion.b)
-            return np.full(len(included), value)
+            return np.full(len(included), value - self._log_in_range)
         beta = self.prior.inclusions(self.dimension)
         log_odds = np.zeros(self.dimension)
         log_odds[self._free] = np.log(beta[self._free]) - np.log1p(-beta[self._free])
-        return np.asarray(log_odds[included].sum(axis=1) + np.log1p(-beta[self._free]).sum())
+        none = np.log1p(-beta[self._free]).sum() - self._log_in_range
+        return np.asarray(log_odds[included].sum(axis=1) + none)
 
     def _system(self, included: IntArray, noise_variance: float) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
         """Return members, prior mean, prior variance and posterior precision of each model."""
@@ -365,7 +372,7 @@ class Enumeration(Engine):
         Occam's factor det(I + D½ G D½ / σ²)^-½, whose determinant is at least the product of the s smallest
         eigenvalues of the full matrix (Cauchy's interlacing).
         """
-        if self.max_size >= len(self._free):
+        if self.max_size >= self._most:
             return float("-inf")
         active = np.concatenate((self._forced, self._free))
         gram = self.evidence.gram[np.ix_(active, active)]
@@ -376,22 +383,9 @@ class Enumeration(Engine):
         residual = self.evidence.square - float(moment @ np.linalg.pinv(gram, hermitian=True) @ moment)
         residual = max(residual - 1e-9 * self.evidence.square, 0.0)
         log_fit = -0.5 * (self._log_constant(noise_variance) + residual / noise_variance)
-        sizes = np.arange(self.max_size + 1, len(self._free) + 1)
-        return float(logsumexp(self._log_size_prior()[sizes] + log_occam[len(self._forced) + sizes - 1] + log_fit))
-
-    def _log_size_prior(self) -> FloatArray:
-        """Return log P(s of the free coordinates are included) for each s."""
-        count = len(self._free)
-        sizes = np.arange(count + 1)
-        if isinstance(self.prior.inclusion, BetaInclusion):
-            a, b = self.prior.inclusion.a, self.prior.inclusion.b
-            ways = gammaln(count + 1) - gammaln(sizes + 1) - gammaln(count - sizes + 1)
-            return np.asarray(ways + betaln(a + sizes, b + count - sizes) - betaln(a, b))
-        probability = np.ones(1)
-        for beta in self.prior.inclusions(self.dimension)[self._free]:
-            probability = np.convolve(probability, [1.0 - beta, beta])
-        with np.errstate(divide="ignore"):
-            return np.log(np.maximum(probability, 0.0))
+        sizes = np.arange(self.max_size + 1, self._most + 1) + len(self._forced)
+        log_prior = self.prior.log_size_probabilities(self.dimension)[sizes]
+        return float(logsumexp(log_prior + log_occam[sizes - 1] + log_fit))
 
     def _nodes(self) -> list[tuple[float, float]]:
         """Return the noise variances to integrate over, with the log of prior density times quadrature weight."""

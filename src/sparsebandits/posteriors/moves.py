@@ -123,6 +123,11 @@ class Moves:
             )
         else:
             self._log_odds = np.asarray(logit(prior.inclusions(dimension)))
+        self._sized = prior.size is not None
+        if self._sized:  # join only if there is room, leave only if enough remain
+            (low, high), others = prior.size_range(dimension), np.arange(dimension)
+            self._size_log_odds[others < low] = np.inf
+            self._size_log_odds[others >= high] = -np.inf
         self._neighbours: tuple[FloatArray, IntArray] | None = None  # of the last X'X
         self._kind, self._width = POINT_MASS, 0.0
         if isinstance(prior.spike, GaussianSpike):
@@ -187,6 +192,8 @@ class Moves:
     def coordinates(self, members: Ensemble, sums: Sums, rng: Generator, passed: FloatArray | None = None) -> None:
         """Sweep over the coordinates of θ, in place.
 
+        If the prior has a size, this is a sweep over models: single coordinates could hardly move.
+
         Parameters
         ----------
         members : Ensemble
@@ -198,6 +205,9 @@ class Moves:
         passed : array of shape (M, n, d), optional
             Filled with θ after each of n further sweeps, which are made first.
         """
+        if self._sized:
+            self.models(members, sums, rng)
+            return
         size = len(members.theta)
         coordinate_sweeps(
             np.empty((size, 0, self.dimension)) if passed is None else passed,
@@ -249,6 +259,7 @@ class Moves:
             self._precisions(members)[first],
             rng.permutation(self.dimension),
             SWAPS,
+            self._sized,
             self._neighbours_of(sums.gram),
             sums.gram,
             sums.moment,

@@ -278,7 +278,7 @@ def test_defaults() -> None:
         ({"prior": sb.SpikeSlab(0.1, sb.InverseGammaSlab())}, "prior: expected a known slab_variance"),
         (
             {"prior": sb.SpikeSlab(0.1, 1.0, spike=sb.LaplaceSpike(0.1))},
-            "prior: expected a known slab_variance and a point-mass spike",
+            "prior: expected a known slab_variance, a point-mass spike and no size",
         ),
         (
             {"engine": "enumeration", "engine_options": {"max_size": 1}, "sparsity": 2},

@@ -407,9 +407,11 @@ def _checked_regret(regret: object, prior: SpikeSlab) -> str | float:
         return number
     known = check_choice("regret", regret, REGRETS)
     if known == "theory" and (
-        isinstance(prior.slab_variance, InverseGammaSlab) or not isinstance(prior.spike, PointMass)
+        isinstance(prior.slab_variance, InverseGammaSlab)
+        or not isinstance(prior.spike, PointMass)
+        or prior.size is not None
     ):
         raise ArgumentValueError(
-            "prior", "a known slab_variance and a point-mass spike where regret='theory'", shown(prior)
+            "prior", "a known slab_variance, a point-mass spike and no size where regret='theory'", shown(prior)
         )
     return known

@@ -11,6 +11,10 @@ and those continue as a group of their own. Each particle has the same distribut
 columns are correlated, one coordinate cannot leave the model before the other has joined it; so coordinates are also
 swapped in pairs (a Metropolis step). Afterwards θ is drawn given the model.
 
+If the number of coordinates is restricted, few flips or none are possible. Then a coordinate of the model, chosen at
+random, is also exchanged for any coordinate outside or stays, with the probabilities of the models that this gives: a
+Gibbs step given the rest of the model, and reversible, since each of its coordinates is as likely to be chosen.
+
 Symbols: P = X'X/σ² + D⁻¹ on the model's coordinates, b = X'y/σ² + D⁻¹m, C = P⁻¹, μ = Cb; g_j is the column of X'X/σ²
 that belongs to j, restricted to the model. For every j outside, s_j = X'X_jj/σ² + 1/V_j − g_j'Cg_j and
 r_j = b_j − g_j'μ are kept up to date, so a visit costs O(1) and a flip O(k d) for a model of k coordinates.
@@ -218,12 +222,72 @@ def _push(stack: Any, depth: int, n: int, start: int, k: int, active: Any, gone:
 
 
 @njit(**COMPILED)
+def _replacements(
+    p: int,
+    k: int,
+    gram: Any,
+    precision: float,
+    active: Any,
+    place: Any,
+    covariance: Any,
+    mean: Any,
+    r: Any,
+    s: Any,
+    base: Any,
+    half_log_own: Any,
+    t: Any,
+) -> Any:
+    """Fill ``t`` with the running sums of the weights of each coordinate in the place of position p; return their sum.
+
+    The weight of a coordinate is the probability, up to a factor, of the model that has it instead of ``active[p]``;
+    ``active[p]`` itself is among them, and the other coordinates of the model have the weight zero.
+    """
+    d, out, variance = len(r), active[p], covariance[p, p]
+    for j in range(d):
+        t[j] = 0.0
+    for m in range(k):
+        factor, a = covariance[m, p] * precision, active[m]
+        for j in range(d):
+            t[j] += factor * gram[a, j]
+    top = -np.inf
+    for j in range(d):
+        if j == out:
+            t[j] = base[j] + half_log_own[j] + 0.5 * (mean[p] * mean[p] / variance + math.log(variance))
+        elif place[j] >= 0:
+            t[j] = -np.inf
+        else:  # s and r without p, as in a swap
+            schur = s[j] + t[j] * t[j] / variance
+            rest = r[j] + t[j] * mean[p] / variance
+            t[j] = base[j] + half_log_own[j] + 0.5 * (rest * rest / schur - math.log(schur))
+        top = max(top, t[j])
+    total = 0.0
+    for j in range(d):
+        total += math.exp(t[j] - top)
+        t[j] = total
+    return total
+
+
+@njit(**COMPILED)
+def _first_above(sums: Any, value: float) -> Any:
+    """Return the first index whose running sum is above a value, by bisection; the length if there is none."""
+    low, high = 0, len(sums)
+    while low < high:
+        middle = (low + high) // 2
+        if sums[middle] > value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(**COMPILED)
 def collapsed_sweep(
     models: Any,
     counts: Any,
     precisions: Any,
     order: Any,
     swaps: int,
+    exchange: bool,
     neighbours: Any,
     gram: Any,
     moment: Any,
@@ -249,6 +313,8 @@ def collapsed_sweep(
         The coordinates in the order of the visits.
     swaps : int
         Number of attempts to swap one coordinate for a correlated one, after the visits.
+    exchange : bool
+        Whether coordinates are also exchanged for any others, as often as the model has coordinates.
     neighbours : int array of shape (d, ·)
         What :func:`correlated_neighbours` returns.
     gram : array of shape (d, d)
@@ -262,7 +328,8 @@ def collapsed_sweep(
     log_odds : array of shape (d,)
         Prior log odds of the inclusion of each coordinate, ±inf where it is certain.
     size_log_odds : array of shape (d,)
-        Log odds that are added for a coordinate, by the number of other coordinates in the model.
+        Log odds that are added for a coordinate, by the number of other coordinates in the model; ±inf where only one
+        of the two sizes is allowed.
     theta : array of shape (M, d)
         Overwritten; M is the number of particles.
     state : array of one uint64
@@ -280,6 +347,7 @@ def collapsed_sweep(
     active, place = np.empty(d, np.int64), np.full(d, -1)
     stack = np.empty((16, 3 + d), np.int64)  # groups of particles that are still to be swept
     chosen = np.zeros((d, neighbours.shape[1]), np.int64)
+    leaving, coming = np.zeros(d, np.int64), np.zeros(d, np.int64)
     row = 0
     for u in range(models.shape[0]):
         precision, scale = precisions[u], slab_scales[u]
@@ -360,6 +428,37 @@ def collapsed_sweep(
                             depth += 1
                             n -= accepted
                         else:  # one particle: the old model is not needed any more
+                            _leave(p, k, gram, precision, active, place, covariance, mean, r, s, weights, t)
+                            _join(j, k - 1, gram, own, precision, active, place, covariance, mean, r, s, weights, t)
+                            changed = True
+                            break
+            for attempt in range(max(start - d - swaps, 0), k if exchange else 0):  # exchange one for any other
+                if n == 0:
+                    break
+                for _ in range(n):
+                    leaving[min(int(uniform(state) * k), k - 1)] += 1
+                for p in range(k):
+                    leave, out = leaving[p], active[p]
+                    leaving[p] = 0
+                    if leave == 0 or base[out] == np.inf:  # what is certain stays
+                        continue
+                    total = _replacements(p, k, gram, precision, active, place, covariance, mean, r, s, base,
+                                          half_log_own, t)  # fmt: skip
+                    for _ in range(leave):
+                        j = _first_above(t, uniform(state) * total)
+                        if j < d:
+                            coming[j] += 1
+                    coming[out] = 0  # these stay
+                    for j in range(d):
+                        accepted = coming[j]
+                        if accepted == 0:
+                            continue
+                        coming[j] = 0
+                        if n > 1:
+                            stack = _push(stack, depth, accepted, d + swaps + attempt + 1, k, active, p, j)
+                            depth += 1
+                            n -= accepted
+                        else:
                             _leave(p, k, gram, precision, active, place, covariance, mean, r, s, weights, t)
                             _join(j, k - 1, gram, own, precision, active, place, covariance, mean, r, s, weights, t)
                             changed = True
