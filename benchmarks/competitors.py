@@ -39,7 +39,7 @@ class Ours:
 def dense(name: str, kind: str, policy: Callable[..., sb.Policy], note: str, **settings: Any) -> Entry:
     def make(problem: Problem) -> Competitor:
         prior = sb.GaussianPrior(variance=problem.prior_variance)
-        known = {"noise_variance": problem.noise_variance, "seed": problem.seed, "intercept": False}
+        known: dict[str, Any] = {"noise_variance": problem.noise_variance, "seed": problem.seed, "intercept": False}
         return Ours(policy(problem.actions, prior, **known, **settings))
 
     return Entry(name, LIBRARY, kind, make, note)
@@ -59,7 +59,7 @@ def make_default(problem: Problem) -> Competitor:
 
 
 def make_noise_known(problem: Problem) -> Competitor:
-    known = {"noise_variance": problem.noise_variance, "seed": problem.seed, "intercept": False}
+    known: dict[str, Any] = {"noise_variance": problem.noise_variance, "seed": problem.seed, "intercept": False}
     return Ours(sb.SparseIDS(problem.actions, **known))
 
 

@@ -56,7 +56,9 @@ POLICIES: dict[str, Maker] = {
     "LinTS": sb.LinTS,
     "LinTS, inflated": lambda actions, **given: sb.LinTS(actions, inflation=2.0, **given),
     "LinUCB": sb.LinUCB,
-    "LinUCB, radius": lambda actions, **given: sb.LinUCB(actions, width=sb.rules.ConfidenceRadius(), **given),
+    "LinUCB, radius": lambda actions, **given: sb.LinUCB(
+        actions, width=sb.rules.ConfidenceRadius(), intercept=False, **given
+    ),
     "LinearIDS": lambda actions, **given: sb.LinearIDS(actions, n_draws=300, **given),
     "LinearIDS, randomised": lambda actions, **given: sb.LinearIDS(
         actions, n_draws=300, selection="randomised", **given

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import sparsebandits as sb
-from sparsebandits.arguments import ArgumentError, FloatArray
+from sparsebandits.arguments import ArgumentError, FloatArray, IntArray
 
 POLICIES: dict[str, Callable[..., sb.Policy]] = {
     "SparseIDS": lambda a, **more: sb.SparseIDS(a, n_draws=400, **more),
@@ -93,7 +93,7 @@ def test_rewards_of_zero_before_the_first_other_one(name: str, given: Any) -> No
 ONE_HOT = np.eye(8)
 
 
-def firsts(make: Callable[..., sb.Policy], table: FloatArray, tries: int = 200) -> FloatArray:
+def firsts(make: Callable[..., sb.Policy], table: FloatArray, tries: int = 200) -> IntArray:
     """Return how often each row is the first decision."""
     return np.bincount([make(table, seed=seed).ask().action for seed in range(tries)], minlength=len(table))
 
@@ -103,8 +103,9 @@ def test_every_row_may_come_first(name: str) -> None:
     """On a table in which all rows are alike, each is as likely to be played first as any other."""
 
     def make(table: FloatArray, seed: int) -> sb.Policy:
-        more = {"n_draws": 200} if name.startswith("Sparse") else {}
-        return getattr(sb, name)(table, seed=seed, **more)
+        more: dict[str, Any] = {"n_draws": 200} if name.startswith("Sparse") else {}
+        made: sb.Policy = getattr(sb, name)(table, seed=seed, **more)
+        return made
 
     counts = firsts(make, ONE_HOT)
     assert stats.chisquare(counts).pvalue > 1e-4, counts

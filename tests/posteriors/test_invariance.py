@@ -25,12 +25,16 @@ X = np.random.default_rng(0).standard_normal((ROWS, D)) @ np.linalg.cholesky(0.3
 BETA = sb.BetaInclusion(2.0, 3.0)
 SLAB = sb.InverseGammaSlab(4.0, 3.0)
 SLAB_OF_NOISE = sb.InverseGammaSlab(4.0, 3.0, of_noise=True, relative=(0.5, 1.0, 3.0))
+SLAB_OF_TOTAL = sb.InverseGammaSlab(20.0, 40.0, of_noise=True, relative=(0.5, 1.0, 3.0), of_total=True)
 NOISE = sb.InverseGammaNoise(5.0, 4.0)
 
 PRIORS: dict[str, tuple[sb.SpikeSlab, float | sb.InverseGammaNoise]] = {
     "point mass": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3), 0.5),
     "point mass, all learnt": (sb.SpikeSlab(BETA, SLAB), NOISE),
     "point mass, slab of noise": (sb.SpikeSlab(BETA, SLAB_OF_NOISE, 0.2), NOISE),
+    "point mass, slab of the total": (sb.SpikeSlab(BETA, SLAB_OF_TOTAL), NOISE),
+    "point mass, slab of a known total": (sb.SpikeSlab([0.2, 0.5, 0.7], SLAB_OF_TOTAL), NOISE),
+    "Gaussian spike, slab of the total": (sb.SpikeSlab(BETA, SLAB_OF_TOTAL, 0.2, sb.GaussianSpike(0.05)), NOISE),
     "Laplace spike, slab of noise": (sb.SpikeSlab(BETA, SLAB_OF_NOISE, 0.2, sb.LaplaceSpike(0.2)), NOISE),
     "Gaussian spike, all learnt": (sb.SpikeSlab(BETA, SLAB, 0.2, sb.GaussianSpike(0.05)), NOISE),
     "Laplace spike": (sb.SpikeSlab([0.2, 0.5, 0.7], 0.8, 0.3, sb.LaplaceSpike(0.2)), 0.5),
@@ -59,7 +63,14 @@ def described(members: Ensemble, y: FloatArray, noise: float | sb.InverseGammaNo
     cross = np.outer(theta, theta)[np.triu_indices(D)]
     learnt = [0.0 if v is None else v[0] for v in (members.beta, members.slab_variances)]
     sizes = np.abs(theta) / np.sqrt(variance)
-    products = (gamma.sum() * learnt[1], theta @ X.T @ y, sizes @ gamma, sizes @ ~gamma)
+    products = (
+        gamma.sum() * learnt[1],
+        learnt[0] * learnt[1],
+        learnt[0] * sizes @ sizes,
+        theta @ X.T @ y,
+        sizes @ gamma,
+        sizes @ ~gamma,
+    )
     return np.array([*theta, *cross, *gamma, *(gamma * theta), *learnt, np.log(variance), likelihood, *products])
 
 
@@ -110,6 +121,12 @@ def test_moves_that_are_told_too_much_are_caught(move: str, prior: str) -> None:
         return Sums(1.5 * sums.gram, 1.5 * sums.moment, 1.5 * sums.square, 1.5 * sums.count)
 
     assert z_score(move, prior, REPLICATES, told) > 0
+
+
+def test_an_inclusion_that_is_drawn_without_the_slab_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: β given γ alone, although V depends on it."""
+    monkeypatch.setattr(Moves, "_accepted", lambda self, members, drawn, rng: np.clip(drawn, 1e-9, 1 - 1e-9))
+    assert z_score("models", "point mass, slab of the total", 5 * REPLICATES) > 0
 
 
 @pytest.mark.parametrize("prior", ["Laplace spike of noise", "Gaussian spike of noise"])

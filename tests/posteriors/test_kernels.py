@@ -159,7 +159,7 @@ def swept_models(
     collapsed_sweep(
         models, counts, np.ones(len(models)), np.random.default_rng(seed).permutation(D), 6, False,
         correlated_neighbours(gram), gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
-        np.ones(len(models)), log_odds, sizes, moved, state(seed),
+        np.ones(len(models)), log_odds, sizes, np.zeros(len(models)), moved, state(seed),
     )  # fmt: skip
     return moved
 
@@ -340,8 +340,8 @@ def test_swaps_among_unequal_neighbours() -> None:
         moved = np.empty_like(theta)
         collapsed_sweep(
             models, counts, np.ones(len(models)), np.arange(d), 12, False, neighbours, gram, posterior.evidence.moment,
-            np.zeros(d), np.full(d, 0.7), np.ones(len(models)), np.full(d, np.log(0.25)), np.zeros(d), moved,
-            state(seed),
+            np.zeros(d), np.full(d, 0.7), np.ones(len(models)), np.full(d, np.log(0.25)), np.zeros(d),
+            np.zeros(len(models)), moved, state(seed),
         )  # fmt: skip
         theta = moved
     check_moments(theta, posterior)

@@ -186,7 +186,7 @@ def swept(
     collapsed_sweep(
         models, counts, np.ones(len(models)), np.random.default_rng(seed).permutation(D), 2, exchange,
         correlated_neighbours(gram, 1), gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE, np.ones(len(models)),
-        moves._log_odds + shift, moves._size_log_odds, moved, state(seed),
+        moves._log_odds + shift, moves._size_log_odds, np.zeros(len(models)), moved, state(seed),
     )  # fmt: skip
     return moved
 

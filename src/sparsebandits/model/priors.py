@@ -20,6 +20,7 @@ from sparsebandits.arguments import (
     ArgumentValueError,
     FloatArray,
     check_array,
+    check_flag,
     check_positive,
     check_vector,
     shown,
@@ -213,7 +214,7 @@ class InverseGamma:
         object.__setattr__(self, "shape", check_positive("shape", self.shape))
         object.__setattr__(self, "scale", check_positive("scale", self.scale))
 
-    def sample(self, rng: Generator, size: int) -> FloatArray:
+    def sample(self, rng: Generator, size: int, parts: Any = 1.0) -> FloatArray:
         """Return prior draws.
 
         Parameters
@@ -222,15 +223,17 @@ class InverseGamma:
             Source of randomness.
         size : int
             Number of draws M.
+        parts : float or array of shape (M,), default=1.0
+            What the scale is divided by.
 
         Returns
         -------
         array of shape (M,)
             Variances.
         """
-        return self.given(rng, np.zeros(size), np.zeros(size))
+        return self.given(rng, np.zeros(size), np.zeros(size), parts)
 
-    def given(self, rng: Generator, count: FloatArray, squares: FloatArray) -> FloatArray:
+    def given(self, rng: Generator, count: FloatArray, squares: FloatArray, parts: Any = 1.0) -> FloatArray:
         """Return draws of the variance, each given normal numbers of mean zero that have it.
 
         Parameters
@@ -241,6 +244,8 @@ class InverseGamma:
             How many normal numbers each draw is given.
         squares : array of shape (M,)
             Sum of their squares, one per draw.
+        parts : float or array of shape (M,), default=1.0
+            What the scale is divided by.
 
         Returns
         -------
@@ -249,7 +254,7 @@ class InverseGamma:
         """
         drawn = rng.standard_gamma(self.shape + count / 2.0)
         with np.errstate(divide="ignore", over="ignore"):  # vague priors have mass outside the range of floats
-            return np.clip((self.scale + squares / 2.0) / drawn, 1 / LARGEST, LARGEST)
+            return np.asarray(np.clip((self.scale / parts + squares / 2.0) / drawn, 1 / LARGEST, LARGEST))
 
 
 @dataclass(frozen=True)
@@ -301,13 +306,20 @@ class InverseGammaSlab(InverseGamma):
     relative : float or tuple of float, default=1.0
         Factor r_j on V, one number or one number per coordinate. The slab of coordinate j is then N(m_j, r_j V), and
         features may be in any units too.
+    of_total : bool, default=False
+        Whether shape and scale are those of the total Σβ_j · V of the features that are expected to matter, so that V
+        given β is IG(shape, scale / Σβ_j): the more features matter, the less does each. (Giannone, Lenza and Primiceri
+        2021 tie V to β in the same way.)
     """
 
     of_noise: bool = False
     relative: float | tuple[float, ...] = 1.0
+    of_total: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "of_noise", check_flag("of_noise", self.of_noise))
+        object.__setattr__(self, "of_total", check_flag("of_total", self.of_total))
         relative = check_per_coordinate("relative", self.relative, 1 / LARGEST)
         object.__setattr__(self, "relative", relative if isinstance(relative, float) else tuple(relative.tolist()))
 
@@ -360,10 +372,8 @@ class SpikeSlab:
         object.__setattr__(self, "slab_mean", check_per_coordinate("slab_mean", self.slab_mean, -LARGEST))
         if not isinstance(self.spike, Spike):
             raise ArgumentTypeError("spike", "PointMass, LaplaceSpike or GaussianSpike", shown(self.spike))
-        if not isinstance(self.of_noise, bool | np.bool_):
-            raise ArgumentTypeError("of_noise", "True or False", shown(self.of_noise))
         learnt = isinstance(self.slab_variance, InverseGammaSlab) and self.slab_variance.of_noise
-        object.__setattr__(self, "of_noise", bool(self.of_noise or learnt))
+        object.__setattr__(self, "of_noise", check_flag("of_noise", self.of_noise) or learnt)
         if self.size is not None:
             object.__setattr__(self, "size", check_size("size", self.size))
             if not isinstance(self.spike, PointMass):
@@ -591,7 +601,10 @@ class SpikeSlab:
         mean, variance = self.slab(dimension)
         deviation = np.sqrt(variance)
         if isinstance(self.slab_variance, InverseGammaSlab):
-            variances = self.slab_variance.sample(rng, size)
+            parts: Any = 1.0
+            if self.slab_variance.of_total:
+                parts = float(self.inclusions(dimension).sum()) if beta is None else dimension * np.maximum(beta, 1e-12)
+            variances = self.slab_variance.sample(rng, size, parts)
             deviation = deviation * np.sqrt(variances)[:, np.newaxis]
         theta = mean + deviation * rng.standard_normal((size, dimension))
         outside = ~included
@@ -686,14 +699,19 @@ EXPECTED_FEATURES = 5.0
 def default_prior(features: FloatArray) -> SpikeSlab:
     """Return a prior that learns how many features matter, and how much they do.
 
-    A feature matters with probability β ~ Beta(1, d/5 − 1), so that about five are expected to matter. The variance of
-    their coefficients is inverse gamma, scaled so that five of them move rewards about as much as the noise does,
-    whatever the units of the features.
+    With s_j² the mean square of feature j over the actions and σ² the noise variance,
+
+        β ~ Beta(1, d/k − 1),   k = min(5, d/4),
+        θ_j | γ_j = 1 ~ N(0, σ² V / s_j²),   β d V ~ IG(2, 1):
+
+    about k features are expected to matter, and all that matter together are expected to move rewards about as much as
+    the noise does, whatever the units of the features and however many they are. docs/measurements.md says how these
+    numbers were chosen.
 
     Parameters
     ----------
     features : array of shape (K, d)
-        The actions, whose mean squares give the units of the features.
+        The actions, whose mean squares give the units of the features; relative to their mean if there is an intercept.
 
     Returns
     -------
@@ -701,8 +719,8 @@ def default_prior(features: FloatArray) -> SpikeSlab:
         Prior with a Beta inclusion and an inverse-gamma slab variance.
     """
     dimension = features.shape[1]
-    few = min(EXPECTED_FEATURES, dimension / 2)
+    few = min(EXPECTED_FEATURES, dimension / 4)
     squares = np.mean(features * features, axis=0)
     squares = np.clip(np.where(squares > 0, squares, 1.0), 1e-25, 1e25)
-    slab = InverseGammaSlab(2.0, 2.0 / few, of_noise=True, relative=tuple(1.0 / squares))
+    slab = InverseGammaSlab(2.0, 1.0, of_noise=True, relative=tuple(1.0 / squares), of_total=True)
     return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), slab)

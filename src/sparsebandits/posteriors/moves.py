@@ -30,6 +30,9 @@ from sparsebandits.posteriors.kernels.coordinate import GAUSSIAN, LAPLACE, POINT
 from sparsebandits.posteriors.kernels.inline_random import random_state
 from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
 
+LEAST_BETA = 1e-12
+"""Smallest inclusion probability, and distance from one, where the slab variance depends on it."""
+
 SWAPS = 4
 """Attempts of each member to exchange a coordinate for a correlated one, in each sweep over models."""
 
@@ -116,12 +119,15 @@ class Moves:
         self.slab_deviation = np.sqrt(self._slab_variance)  # in units of √V, where that is learnt
         self._log_odds = np.zeros(dimension)
         self._size_log_odds = np.zeros(dimension)
-        if isinstance(prior.inclusion, BetaInclusion):
+        # Sweeps over models integrate a Beta inclusion out, unless V depends on it.
+        learnt = isinstance(prior.inclusion, BetaInclusion)
+        self._of_total = learnt and isinstance(prior.slab_variance, InverseGammaSlab) and prior.slab_variance.of_total
+        if learnt and not self._of_total:
             others = np.arange(dimension)
             self._size_log_odds = np.log(prior.inclusion.a + others) - np.log(
                 prior.inclusion.b + dimension - 1 - others
             )
-        else:
+        elif not learnt:
             self._log_odds = np.asarray(logit(prior.inclusions(dimension)))
         self._sized = prior.size is not None
         if self._sized:  # join only if there is room, leave only if enough remain
@@ -185,8 +191,9 @@ class Moves:
         """
         assert members.noise_variances is not None
         theta = members.theta
-        if self._of_noise:
-            theta = np.where(members.included, self._slab_mean + unit * (theta - self._slab_mean), theta)
+        if self.prior.of_noise:
+            centre = np.where(members.included, self._slab_mean, 0.0)
+            theta = centre + unit * (theta - centre)
         return replace(members, theta=theta, noise_variances=members.noise_variances * (unit * unit))
 
     def coordinates(self, members: Ensemble, sums: Sums, rng: Generator, passed: FloatArray | None = None) -> None:
@@ -268,6 +275,7 @@ class Moves:
             self._scales(members)[first],
             self._log_odds,
             self._size_log_odds,
+            np.zeros(len(first)) if members.beta is None or not self._of_total else logit(members.beta[first]),
             theta,
             random_state(rng),
         )
@@ -334,14 +342,15 @@ class Moves:
         beta, slab, noise = self.prior.inclusion, self.prior.slab_variance, self.noise
         if isinstance(beta, BetaInclusion):
             count = members.included.sum(axis=1)
-            members.beta = rng.beta(beta.a + count, beta.b + self.dimension - count)
+            drawn = rng.beta(beta.a + count, beta.b + self.dimension - count)
+            members.beta = self._accepted(members, drawn, rng) if self._of_total else drawn
         if isinstance(slab, InverseGammaSlab) or self.prior.of_noise:
             among, squares = self._slab_sums(members)
             scaled = squares / self._variances(members) if self.prior.of_noise else squares
         if isinstance(noise, InverseGammaNoise):
             misfit = sums.square - 2.0 * members.theta @ sums.moment + self._quadratic_forms(members, sums)
         if isinstance(slab, InverseGammaSlab):
-            members.slab_variances = slab.given(rng, among, scaled)
+            members.slab_variances = slab.given(rng, among, scaled, self._expected_sizes(members))
         if isinstance(noise, InverseGammaNoise):
             count, total = np.full(len(members.theta), sums.count), np.maximum(misfit, 0.0)
             if self.prior.of_noise:  # slab and spike depend on this variance too
@@ -350,6 +359,29 @@ class Moves:
                 if self._kind != POINT_MASS:
                     count, total = count + self.dimension - among, total + self._spike_sums(members, rng)
             members.noise_variances = noise.given(rng, count, total)
+
+    def _accepted(self, members: Ensemble, drawn: FloatArray, rng: Generator) -> FloatArray:
+        """Return β after a Metropolis step whose proposals are drawn given γ, where the prior of V depends on β.
+
+        The step leaves β given γ and V unchanged: V | β ~ IG(a, b / (β d)) has a density in proportion to
+        β^-a exp(−b / (β d V)).
+        """
+        slab, old, new = self.prior.slab_variance, members.beta, np.clip(drawn, LEAST_BETA, 1.0 - LEAST_BETA)
+        assert old is not None
+        assert members.slab_variances is not None
+        rate = slab.scale / (self.dimension * members.slab_variances)
+        log_ratio = -slab.shape * np.log(new / old) - rate * (1.0 / new - 1.0 / old)
+        return np.where(np.log(rng.random(len(new))) < log_ratio, new, old)
+
+    def _expected_sizes(self, members: Ensemble) -> Any:
+        """Return the number of features that are expected to matter, Σβ_j, of each member, if V is of their total."""
+        if not self.prior.slab_variance.of_total:
+            return 1.0
+        return (
+            float(self.prior.inclusions(self.dimension).sum())
+            if members.beta is None
+            else self.dimension * members.beta
+        )
 
     def _slab_sums(self, members: Ensemble) -> tuple[FloatArray, FloatArray]:
         """Return how many coordinates of each member are in the slab, and Σ(θ_j − m_j)² / r_j over them."""

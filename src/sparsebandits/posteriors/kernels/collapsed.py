@@ -296,6 +296,7 @@ def collapsed_sweep(
     slab_scales: Any,
     log_odds: Any,
     size_log_odds: Any,
+    shared_log_odds: Any,
     theta: Any,
     state: Any,
 ) -> None:
@@ -330,6 +331,8 @@ def collapsed_sweep(
     size_log_odds : array of shape (d,)
         Log odds that are added for a coordinate, by the number of other coordinates in the model; ±inf where only one
         of the two sizes is allowed.
+    shared_log_odds : array of shape (U,)
+        Log odds that are added for all coordinates of a model: those of a β of its own, or zero.
     theta : array of shape (M, d)
         Overwritten; M is the number of particles.
     state : array of one uint64
@@ -382,7 +385,13 @@ def collapsed_sweep(
                     fit, schur, others = mean[p] * mean[p] / covariance[p, p], 1.0 / covariance[p, p], k - 1
                 else:
                     fit, schur, others = r[j] * r[j] / s[j], s[j], k
-                odds = base[j] + size_log_odds[others] + 0.5 * (fit - math.log(schur)) + half_log_own[j]
+                odds = (
+                    base[j]
+                    + shared_log_odds[u]
+                    + size_log_odds[others]
+                    + 0.5 * (fit - math.log(schur))
+                    + half_log_own[j]
+                )
                 included = _how_many(state, n, odds)
                 flips = n - included if p >= 0 else included
                 if 0 < flips < n:  # the particles that flip wait, the others continue
