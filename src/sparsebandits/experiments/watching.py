@@ -30,7 +30,6 @@ from sparsebandits.randomness import OBSERVER_STREAM, Seed, child, stream
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import NO_ROW
 from sparsebandits.rules.information import information
-from sparsebandits.rules.mutual_information import mutual_information
 from sparsebandits.rules.optima import OptimaMemory
 from sparsebandits.rules.thompson import Thompson
 from sparsebandits.theory.information_path import (
@@ -89,8 +88,7 @@ class Watched:
         known = beliefs.information
         measured = self._round % self._every == 0 or self._round == self._horizon - 1
         rows = np.arange(len(beliefs)) if measured else np.array([decision.action])
-        noise = beliefs.noise_variances[rows]
-        nats = mutual_information(beliefs.draws, beliefs.features[rows], noise, beliefs.optima)
+        nats = beliefs.mutual_information_of(rows)
         played = float(nats[decision.action if measured else 0])
         self._round, self._total = self._round + 1, self._total + played
         self._paid += float(known.expected_regret[decision.action])

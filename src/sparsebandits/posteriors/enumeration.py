@@ -84,6 +84,8 @@ class Component:
         Posterior mean of the members.
     root : array of shape (N, r, r)
         Square root of their posterior covariance, which is root root'.
+    noise_variance : float
+        Noise variance that it is given.
     """
 
     included: IntArray
@@ -91,6 +93,7 @@ class Component:
     weight: FloatArray
     mean: FloatArray
     root: FloatArray
+    noise_variance: float
 
 
 class Enumeration(Engine):
@@ -163,6 +166,7 @@ class Enumeration(Engine):
             )
         self._mixture: list[Component] | None = None
         self._drawn: Draws | None = None  # until the next observation
+        self._noise_drawn: FloatArray = np.empty(0)  # the noise variances of those draws
         self._log_evidence = 0.0
         self._left_out = 0.0
 
@@ -227,10 +231,14 @@ class Enumeration(Engine):
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` independent draws of θ, shape ``(size, d)``."""
+        return self._sample(rng, size)[0]
+
+    def _sample(self, rng: Generator, size: int) -> tuple[FloatArray, FloatArray]:
+        """Return independent draws of θ, and the noise variance of each."""
         parts = self._solve()
         weights = np.concatenate([part.weight for part in parts])
         chosen = np.sort(rng.choice(len(weights), size=size, p=weights / weights.sum()))
-        theta = np.zeros((size, self.dimension))
+        theta, noise = np.zeros((size, self.dimension)), np.empty(size)
         start = 0
         for part in parts:
             rows = np.flatnonzero((chosen >= start) & (chosen < start + len(part.weight)))
@@ -238,15 +246,24 @@ class Enumeration(Engine):
             normals = rng.standard_normal(part.mean[which].shape)
             values = part.mean[which] + np.einsum("nij,nj->ni", part.root[which], normals)
             theta[rows[:, np.newaxis], part.members[which]] = values
+            noise[rows] = part.noise_variance
             start += len(part.weight)
-        return rng.permutation(theta)
+        order = rng.permutation(size)
+        return theta[order], noise[order]
 
     def draws(self) -> Draws:
         """Return equally weighted independent draws."""
         if self._drawn is None:
-            theta = self.sample(self._rng, self.n_draws)
+            theta, self._noise_drawn = self._sample(self._rng, self.n_draws)
             self._drawn = Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))
         return self._drawn
+
+    def learnt(self) -> Mapping[str, FloatArray]:
+        """Return draws of the noise variance, of shape ``(M,)``, if it is learnt."""
+        if self.rewards.known:
+            return {}
+        self.draws()
+        return {"noise_variance": self._noise_drawn}
 
     def covariance_times(self, x: FloatArray) -> FloatArray:
         """Return Cov[θ] x, exactly."""
@@ -363,7 +380,9 @@ class Enumeration(Engine):
             inverse = np.linalg.inv(np.linalg.cholesky(precision)) if members.shape[1] else precision
             root = inverse.transpose(0, 2, 1)  # L^{-T}
             posterior_mean = np.einsum("nij,nkj,nk->ni", root, root, shift)
-            yield Component(table.included[rows], members, weight[rows] / kept_mass, posterior_mean, root)
+            yield Component(
+                table.included[rows], members, weight[rows] / kept_mass, posterior_mean, root, table.noise_variance
+            )
 
     def _log_bound_beyond(self, noise_variance: float) -> float:
         """Return an upper bound on the log of Σ p(y, γ) over the models that are too large to enumerate.
@@ -419,11 +438,13 @@ class Enumeration(Engine):
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""
-        return {**super().state(), "draws": None if self._drawn is None else self._drawn.theta}
+        drawn = None if self._drawn is None else {"theta": self._drawn.theta, "noise": self._noise_drawn}
+        return {**super().state(), "drawn": drawn}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
         super().restore(state)
         self._mixture = self._drawn = None
-        if state["draws"] is not None:
-            self._drawn = Draws.trusted(state["draws"], np.full(self.n_draws, 1.0 / self.n_draws))
+        if state["drawn"] is not None:
+            self._drawn = Draws.trusted(state["drawn"]["theta"], np.full(self.n_draws, 1.0 / self.n_draws))
+            self._noise_drawn = state["drawn"]["noise"]

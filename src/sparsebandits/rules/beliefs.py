@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray
+from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.model.features import Level
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.information import Information, information
+from sparsebandits.rules.learnt_noise import mutual_information_of_learnt_noise
 from sparsebandits.rules.mutual_information import mutual_information
 from sparsebandits.rules.optima import Optima, OptimaMemory
 
@@ -188,9 +189,31 @@ class Beliefs:
 
     @cached_property
     def mutual_information(self) -> FloatArray:
-        """I(x*; reward of a) of each action in nats, shape ``(K,)``."""
-        centred = self.features if self.centre is None else self.features - self.centre
-        return mutual_information(self.draws, centred, self.noise_variances, self.optima)
+        """I(x*; reward of a) of each action in nats, with a noise that is learnt integrated out, shape ``(K,)``."""
+        return self.mutual_information_of(np.arange(len(self.features)))
+
+    def mutual_information_of(self, rows: IntArray) -> FloatArray:
+        """Return I(x*; reward of a) of some of the actions.
+
+        Parameters
+        ----------
+        rows : int array of shape (n,)
+            The actions.
+
+        Returns
+        -------
+        array of shape (n,)
+            Mutual information of each, in nats.
+        """
+        features = self.features[rows] if self.centre is None else self.features[rows] - self.centre
+        if self.differing_noise is None:
+            learnt = self.posterior.learnt() if hasattr(self.posterior, "learnt") else {}
+            if "noise_variance" in learnt:
+                noise = learnt["noise_variance"]
+                if self.level is not None and self.level.weight > 0.0:  # the level of rewards is not certain
+                    noise = noise * (1.0 + 1.0 / self.level.weight)
+                return mutual_information_of_learnt_noise(self.draws, features, noise, self.optima)
+        return mutual_information(self.draws, features, self.noise_variances[rows], self.optima)
 
     @property
     def optimal_probability(self) -> FloatArray:

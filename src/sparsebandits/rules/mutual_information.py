@@ -1,7 +1,7 @@
 """I(x*; Y_a): the mutual information between the best action and the next reward of an action, in nats.
 
 Russo and Van Roy (2018), §6. Exact for weighted draws and Gaussian noise, up to quadrature; ``information.py`` has the
-cheaper gain that is used by default.
+cheaper gain that is used by default, ``learnt_noise.py`` the case of a noise variance per draw.
 """
 
 from functools import cache
