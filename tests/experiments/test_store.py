@@ -221,6 +221,8 @@ def test_what_can_be_described() -> None:
             "slab_variance": [1.0, 2.0],
             "slab_mean": 0.0,
             "spike": {"kind": "PointMass"},
+            "of_noise": False,
+            "size": None,
         },
         "n_draws": 5,
     }
