@@ -16,6 +16,10 @@ UNKNOWN_NOISE = InverseGammaNoise(0.5, 0.01, of_rewards=True)
 """Prior used when the noise variance is not given. It takes its scale from the first rewards, so they may be in any
 unit."""
 
+TAILS = 5.0
+"""Limit of what is out of line, for policies whose ``rewards`` are not given; normal rewards are beyond it once in two
+million."""
+
 
 @dataclass(frozen=True)
 class Gaussian:
@@ -29,14 +33,19 @@ class Gaussian:
         Whether there is an unknown intercept α, which has a flat prior and is integrated out. For a policy, its
         argument ``intercept`` decides.
 
+    tails : float, optional
+        Standard deviations of the other rewards up to which a reward counts in full; beyond, it counts as one at this
+        limit does (``model/tails.py``). By default all rewards count in full.
+
     Examples
     --------
     >>> Gaussian(variance=2.0)
-    Gaussian(variance=2.0, intercept=False)
+    Gaussian(variance=2.0, intercept=False, tails=None)
     """
 
     variance: Any = UNKNOWN_NOISE
     intercept: bool = False
+    tails: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.variance, InverseGammaNoise):
@@ -44,6 +53,8 @@ class Gaussian:
                 raise ArgumentTypeError("variance", "a number or an InverseGammaNoise", shown(self.variance))
             object.__setattr__(self, "variance", check_positive("variance", self.variance))
         object.__setattr__(self, "intercept", check_flag("intercept", self.intercept))
+        if self.tails is not None:
+            object.__setattr__(self, "tails", check_positive("tails", self.tails))
 
     @property
     def known(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparsebandits.arguments import check_array, check_count, check_flag
 from sparsebandits.model.priors import GaussianPrior
-from sparsebandits.model.rewards import Rewards, rewards_of
+from sparsebandits.model.rewards import TAILS, Rewards, rewards_of
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.posteriors.conjugate import Conjugate
@@ -28,7 +28,7 @@ def with_rewards(
     """Return actions and rewards for the arguments ``rewards``, ``noise_variance`` and ``intercept`` of a policy.
 
     With one noise variance per action, the variance of the rewards is their median, and the weight of an observation is
-    that median over its own noise variance.
+    that median over its own noise variance. Rewards far out of line count less, unless ``rewards`` is given.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def with_rewards(
     if noise_variance is None and rewards is None and actions.noise_variances is not None:
         noise_variance = float(np.median(actions.noise_variances))
     found = rewards_of(rewards, noise_variance, default)
-    return actions, replace(found, intercept=check_flag("intercept", intercept))
+    tails = TAILS if rewards is None else found.tails
+    return actions, replace(found, intercept=check_flag("intercept", intercept), tails=tails)
 
 
 class LinearPolicy(Policy):

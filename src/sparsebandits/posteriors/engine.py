@@ -27,6 +27,7 @@ from sparsebandits.arguments import (
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.features import Level
 from sparsebandits.model.rewards import Rewards
+from sparsebandits.model.tails import Spread
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws, moments
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
@@ -71,6 +72,7 @@ class Engine(ABC):
         self.n_draws = check_count("n_draws", n_draws, least=least_draws)
         self.evidence = Evidence(self.dimension)  # of contrasts, if there is an intercept
         self.level = Level(np.zeros(self.dimension)) if rewards.intercept else None
+        self.spread = Spread()
         self.unit = 0.0 if getattr(rewards.variance, "of_rewards", False) else 1.0  # zero while it is not known
         self._rng = stream(seed)
 
@@ -111,7 +113,12 @@ class Engine(ABC):
         weights : array of shape (n,), optional
             Weight w of each observation, whose noise variance is σ² / w; by default 1.
         """
-        level = None
+        level, spread = None, self.spread
+        if self.rewards.tails is not None:
+            spread = self.spread.after(y)
+            own = self.spread.weights(y, self.rewards.tails)
+            if (own < 1.0).any():
+                weights = own if weights is None else own * weights
         if self.level is not None:
             x, y, level = self.level.contrasts(x, y, weights)
             weights = None
@@ -120,7 +127,7 @@ class Engine(ABC):
             self.set_unit(2.0 ** round(0.5 * math.log2(float(squares.mean()))))
         if len(y):
             self.condition(x, y, weights)
-        self.level = level
+        self.level, self.spread = level, spread
 
     def set_unit(self, unit: float) -> None:
         """Set the unit of the rewards, once, before the first rewards that differ are learnt from.
@@ -182,6 +189,7 @@ class Engine(ABC):
         return {
             "evidence": self.evidence.state(),
             "level": None if self.level is None else self.level.state(),
+            "spread": self.spread.state(),
             "unit": self.unit,
             "rng": generator_state(self._rng),
             "feature_names": names,
@@ -197,6 +205,7 @@ class Engine(ABC):
         """
         self.evidence.restore(state["evidence"])
         self.level = None if state["level"] is None else Level.restored(state["level"])
+        self.spread = Spread.restored(state["spread"])
         self.unit = float(state["unit"])
         restore_generator(self._rng, state["rng"])
         self.feature_names = None if state["feature_names"] is None else tuple(state["feature_names"])

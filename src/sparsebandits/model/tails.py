@@ -1,0 +1,103 @@
+"""Rewards far out of line: how much they weigh.
+
+A Gaussian likelihood believes every reward. One that is a hundred standard deviations off (a typing error, a broken
+sensor) makes the learnt noise so large that nothing is learnt for hundreds of rounds. So a reward at z standard
+deviations of the other rewards, beyond a limit, is given the weight (limit / z)²: it counts as one at the limit does.
+This is the weight of Huber's estimator, decided when the reward comes, as in the outlier-robust filter of Duran-Martin
+et al. (2024): the posterior stays one of weighted observations, and costs nothing more. Two rewards that are out of
+line in the same way are in line with each other, so what happens again is believed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sparsebandits.arguments import FloatArray
+
+LEAST = 10
+"""Number of other rewards below which nothing is out of line."""
+
+ROUNDING = 1e-9
+"""Rewards that differ by less than this share of their size are equal, and no measure of what is out of line."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Number, mean and sum of squared deviations of rewards.
+
+    Attributes
+    ----------
+    count : int
+        Number of rewards.
+    mean : float
+        Their mean.
+    squares : float
+        Sum of squared deviations from the mean.
+    """
+
+    count: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    def after(self, y: FloatArray) -> "Spread":
+        """Return the spread with further rewards.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            Rewards.
+
+        Returns
+        -------
+        Spread
+            That of all of them.
+        """
+        if len(y) == 0:
+            return self
+        mean, count = float(y.mean()), self.count + len(y)
+        apart = mean - self.mean
+        squares = float(((y - mean) ** 2).sum()) + apart * apart * self.count * len(y) / count
+        return Spread(count, self.mean + apart * len(y) / count, self.squares + squares)
+
+    def weights(self, y: FloatArray, limit: float) -> FloatArray:
+        """Return the weight of each of some further rewards, by how far it is from all others.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            Rewards.
+        limit : float
+            Standard deviations of the others up to which a reward counts in full.
+
+        Returns
+        -------
+        array of shape (n,)
+            Weights of at most 1.
+
+        Examples
+        --------
+        >>> Spread(100, 0.0, 100.0).weights(np.array([1.0, 10.0]), limit=5.0).round(2)
+        array([1.  , 0.26])
+        """
+        everything = self.after(y)
+        others = everything.count - 1
+        if others < LEAST:
+            return np.ones(len(y))
+        # The spread of all but one: mean m − (y − m) / others, squares less (y − m)² count / others.
+        apart = y - everything.mean
+        squares = np.maximum(everything.squares - apart * apart * everything.count / others, 0.0)
+        distance = np.abs(apart) * everything.count / others
+        deviation = np.sqrt(squares / others)
+        far = (distance > limit * deviation) & (deviation > ROUNDING * (np.abs(apart) + abs(everything.mean)))
+        return np.where(far, (limit * deviation / np.where(far, distance, 1.0)) ** 2, 1.0)
+
+    def state(self) -> dict[str, Any]:
+        """Return the spread as JSON values."""
+        return {"count": self.count, "mean": self.mean, "squares": self.squares}
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> "Spread":
+        """Return the spread whose :meth:`state` is given."""
+        return cls(int(state["count"]), float(state["mean"]), float(state["squares"]))
