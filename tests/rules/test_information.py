@@ -269,6 +269,19 @@ def test_underflown_weights_leave_no_nan() -> None:
     assert np.isfinite(known.conditional_mean).all()
 
 
+@pytest.mark.parametrize("zeros", [0.3, 0.9])
+def test_probabilities_of_almost_nothing_leave_no_nan(zeros: float) -> None:
+    """A group whose weight is the smallest number there is, beside draws that tie."""
+    draws, actions = random_problem(0, 200, 12, 30, zeros)
+    theta = np.concatenate((draws.theta, np.zeros((5, 30))))
+    weights = np.full(205, 5e-324)
+    weights[0] = weights[200] = 0.5
+    known = information(Draws(theta, weights), actions)
+    assert np.isfinite(known.gain).all()
+    assert np.isfinite(known.conditional_mean).all()
+    assert len(known.support) > 2
+
+
 def test_equal_rows_count_as_one_action_wherever_they_stand() -> None:
     """Matrix products round equal rows differently at the edges of blocks; 257 and 101 rows are such."""
     rng = np.random.default_rng(0)

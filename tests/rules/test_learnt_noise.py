@@ -108,7 +108,8 @@ def test_equals_sampling_for_a_posterior() -> None:
     """E log f(Y | x*) / f(Y) over 20,000 rewards of the posterior of a policy, within four standard errors."""
     rng = np.random.default_rng(0)
     actions = rng.standard_normal((12, 8))
-    policy = sb.SparseIDS(actions, n_draws=2000, seed=0, intercept=False)
+    rewards = sb.Gaussian(sb.InverseGammaNoise(0.5, 0.1))
+    policy = sb.SparseIDS(actions, rewards=rewards, n_draws=2000, seed=0, intercept=False)
     x = actions[rng.integers(12, size=8)]
     policy.posterior.update(x, x[:, 0] + rng.standard_normal(8))
     draws, variances = policy.posterior.draws(), policy.posterior.learnt()["noise_variance"]

@@ -315,6 +315,8 @@ class Best:
     def _resolved(self, of_cells: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return cell, action and share of each pair, in the order of actions, for cells that have any weight."""
         optima = self.optima
+        if len(optima.members) == len(of_cells) and of_cells.all():  # nothing ties
+            return np.arange(len(of_cells)), optima.members, np.ones(len(of_cells))
         sizes = np.diff(optima.member_starts)
         cell = np.repeat(np.arange(len(sizes)), sizes)
         kept = of_cells[cell] > 0  # weights may underflow
@@ -327,27 +329,31 @@ class Best:
         order = np.argsort(action, kind="stable")
         return cell[order], action[order], share[order]
 
+    @cached_property
     def compressed(self) -> "Rows":
-        """Return E[θ | x* = g] of each group as compressed rows, in which a column may occur more than once."""
+        """E[θ | x* = g] of each group as compressed rows, in which a column may occur more than once."""
         from sparsebandits.posteriors.kernels.sparse_draws import Rows
 
         grouped = self.optima.grouped
         assert grouped is not None
         lengths = np.diff(grouped.starts)[self.cell]
+        if len(self.cell) == len(grouped.starts) - 1 == len(self.support):  # each cell is a group, in the same order
+            return Rows(grouped.starts, grouped.columns, self._sums / np.repeat(self.probability, lengths))
         ends = np.cumsum(lengths)
         entry = np.arange(ends[-1]) + np.repeat(grouped.starts[self.cell] - (ends - lengths), lengths)
-        factor = np.repeat(self.share / self.probability[self.group], lengths)
+        share, probability = np.repeat(self.share, lengths), np.repeat(self.probability[self.group], lengths)
         starts = np.concatenate(([0], np.cumsum(np.bincount(self.group, lengths)))).astype(np.int64)
-        return Rows(starts, grouped.columns[entry], self._sums[entry] * factor)
+        # Dividing last: a probability may be so small that its inverse overflows.
+        return Rows(starts, grouped.columns[entry], share * self._sums[entry] / probability)
 
     def conditional_mean(self) -> FloatArray:
         """Return E[θ | x* = g], shape ``(G, d)``."""
         groups, dimension = len(self.support), len(self.mean)
         if self.optima.grouped is None:
             starts = np.concatenate(([0], np.cumsum(np.bincount(self.group))))
-            factor = self.share / self.probability[self.group]
-            return np.asarray(csr_array((factor, self.cell, starts), shape=(groups, len(self._sums))) @ self._sums)
-        starts, columns, values = self.compressed()
+            sums = csr_array((self.share, self.cell, starts), shape=(groups, len(self._sums))) @ self._sums
+            return np.asarray(sums / self.probability[:, np.newaxis])
+        starts, columns, values = self.compressed
         places = np.repeat(np.arange(groups), np.diff(starts)) * dimension + columns
         dense: FloatArray = np.bincount(places, values, groups * dimension).astype(np.float64, copy=False)
         return dense.reshape(groups, dimension)
@@ -367,7 +373,7 @@ class Best:
         """
         actions = self.optima.actions
         if self.optima.grouped is not None:
-            rows = self.compressed()
+            rows = self.compressed
             if len(rows.values) <= MOSTLY_ZERO * len(self.support) * len(self.mean):  # means of many draws: few zeros
                 from sparsebandits.posteriors.kernels.sparse_draws import spreads
 
