@@ -1,6 +1,7 @@
 """Tables as people have them: any units, any level, any order of the rows, equal rows, batches."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,17 @@ def test_rewards_in_any_power_of_two_give_the_same_decisions(name: str, power: i
     assert played(one) == played(other, lambda reward: reward * 2.0**power)
     np.testing.assert_allclose(one.posterior.inclusion(), other.posterior.inclusion(), rtol=1e-12)
     np.testing.assert_allclose(one.posterior.mean() * 2.0**power, other.posterior.mean(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("size", [1e-320, 1e-100, 1e-26, 1e26, 1e30])
+@pytest.mark.parametrize("engine", ["particles", "gibbs"])
+def test_rewards_of_any_size_are_learnt_from(engine: str, size: float, intercept: bool) -> None:
+    """Noise variances are between 1e-50 and 1e50, so the unit of rewards is too, and squares may underflow."""
+    policy = sb.SparseIDS(TABLE, n_draws=100, engine=engine, seed=0, intercept=intercept)
+    played(policy, lambda reward: reward * size, rounds=6)
+    assert 1e-26 < policy.posterior.unit < 1e26
+    assert np.isfinite(policy.predict().mean).all()
 
 
 @pytest.mark.parametrize("name", ["SparseIDS", "SparseTS"])
@@ -168,6 +180,22 @@ def test_asking_for_a_batch_learns_nothing(name: str) -> None:
         np.testing.assert_equal(after[key], before[key])
     policy.tell(batch, TABLE[[one.action for one in batch]] @ TRUTH)
     assert policy.pending == ()
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("rewards", [[], [0.0], [0.0, 0.0]])
+def test_a_batch_before_rewards_differ_believes_that_they_do_not(rewards: list[float], intercept: bool) -> None:
+    """Expected rewards have Monte Carlo error. It must neither be the unit of rewards nor be taken for effects."""
+    policy = POLICIES["SparseIDS"](TABLE, seed=0, intercept=intercept)
+    for reward in rewards:
+        policy.tell(policy.ask(), reward + (7.0 if intercept else 0.0))
+    before = policy.posterior.inclusion().max()
+    believes = deepcopy(policy.posterior)
+    assert policy.posterior.mean().any(), "Monte Carlo error"
+    for one in policy.ask(n=8):
+        policy._believe(believes, (one,))
+    assert believes.unit == 0.0
+    assert believes.inclusion().max() < before + 0.05
 
 
 def test_a_batch_of_distinct_actions() -> None:

@@ -285,9 +285,10 @@ class InverseGammaNoise(InverseGamma):
         Returns
         -------
         InverseGammaNoise
-            The prior with the scale u² times as large.
+            The prior with the scale u² times as large, within the range of a noise variance.
         """
-        return InverseGammaNoise(self.shape, self.scale * unit * unit) if self.of_rewards else self
+        scale = min(max(self.scale * unit * unit, 1 / LARGEST), LARGEST)
+        return InverseGammaNoise(self.shape, scale) if self.of_rewards else self
 
 
 @dataclass(frozen=True)

@@ -293,6 +293,10 @@ class Policy:
         if decisions:
             x = np.array([one.features for one in decisions])
             expected = Beliefs(posterior, x).means
+            if getattr(posterior, "unit", 1.0) == 0.0 and not np.any(posterior.prior.slab_mean):
+                # No rewards differ so far, so they are expected to be equal. The means have Monte Carlo error, which
+                # must not become the unit of rewards.
+                expected = np.full(len(x), 0.0 if posterior.level is None else posterior.level.reward)
             posterior.absorb(x, expected, self._weights(decisions))
 
     def _check_choice(self, choice: Choice, available: ActionSet) -> None:

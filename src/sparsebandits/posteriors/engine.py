@@ -14,6 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import (
+    LARGEST,
     ArgumentValueError,
     FloatArray,
     check_array,
@@ -124,7 +125,8 @@ class Engine(ABC):
             weights = None
         if self.unit == 0.0 and y.any():
             squares = y * y if weights is None else weights * y * y
-            self.set_unit(2.0 ** round(0.5 * math.log2(float(squares.mean()))))
+            square = min(max(float(squares.mean()), 1 / LARGEST), LARGEST)  # a noise variance is in this range
+            self.set_unit(2.0 ** round(0.5 * math.log2(square)))
         if len(y):
             self.condition(x, y, weights)
         self.level, self.spread = level, spread
