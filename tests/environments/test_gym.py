@@ -76,7 +76,9 @@ def test_our_policies_see_the_world_of_simulate(environment: Environment) -> Non
     env = BanditEnv(environment, horizon)
     trace = sb.simulate(sb.LinTS, environment.sample(child(seed, INSTANCE_STREAM)), horizon, seed)
     actions, info = env.reset(seed=seed)
-    policy = sb.LinTS(actions, noise_variance=info["noise_variance"], seed=child(seed, POLICY_STREAM))
+    policy = sb.LinTS(
+        actions, noise_variance=info["noise_variance"], seed=child(seed, POLICY_STREAM), intercept=False
+    )  # as sb.maker makes it
     rewards, regret, truncated = [], 0.0, False
     while not truncated:
         decision = policy.ask(actions)

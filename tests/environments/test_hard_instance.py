@@ -111,7 +111,9 @@ def test_corners_that_agree_are_drawn_again() -> None:
 
 def test_in_a_simulation_pulls_of_informative_actions_can_be_counted() -> None:
     environment = sb.environments.HardInstance(10, 2)
-    trace = sb.simulate(sb.maker(sb.rivals.ESTC, exploration=20), environment.sample(0), 50, seed=0)
+    trace = sb.simulate(sb.maker(sb.rivals.ESTC, exploration=400), environment.sample(0), 430, seed=0)
     pulls = environment.informative[trace.actions]
     assert pulls[:20].sum() > 10, "exploring is mostly informative"
-    assert len(set(trace.actions[20:])) == 1
+    assert len(set(trace.actions[400:])) == 1
+    short = sb.simulate(sb.maker(sb.rivals.ESTC, exploration=20), environment.sample(0), 50, seed=0)
+    assert len(set(short.actions[20:])) > 10, "the Lasso finds nothing in 20 rewards, so all actions tie"

@@ -77,6 +77,7 @@ POLICIES: dict[str, Maker] = {
     ),
     "SparseIDS": sparse(sb.SparseIDS, sb.SpikeSlab(0.4, 0.5)),
     "SparseIDS, all learnt": sparse(sb.SparseIDS, LEARNT, noise_variance=sb.InverseGammaNoise(2.0, 2.0)),
+    "SparseIDS, default prior": sparse(sb.SparseIDS, None, noise_variance=sb.Gaussian().variance),
     "SparseIDS, randomised": sparse(sb.SparseIDS, sb.SpikeSlab(0.5, 0.5, 0.1), selection="randomised"),
     "SparseIDS, mutual information": sparse(
         sb.SparseIDS, sb.SpikeSlab(0.4, 0.5), gain="mutual-information", n_draws=50

@@ -243,12 +243,14 @@ def test_the_users_array_is_copied() -> None:
 def test_repr_names_the_settings() -> None:
     assert repr(sb.LinUCB(np.eye(3), width=1.5)) == (
         "LinUCB(3 actions of 3 features; Conjugate(prior=GaussianPrior(variance=0.3333333333333333, mean=0.0), "
-        "n_draws=10000, rewards=Gaussian(variance=1.0)); Optimism(width=1.5); 0 asked, 0 pending)"
+        "n_draws=10000, rewards=Gaussian(variance=1.0, intercept=True)); Optimism(width=1.5); 0 asked, 0 pending)"
     )
-    named = sb.LinUCB(pd.DataFrame(np.diag([2.0, 1.0]), index=["a", "b"]))
-    assert repr(named.ask()) == "Decision(id=0, action=0, label='a', probability=1)"
+    frame = pd.DataFrame(np.diag([2.0, 1.0]), index=["a", "b"])
+    assert repr(sb.LinUCB(frame, intercept=False).ask()) == "Decision(id=0, action=0, label='a', probability=1)"
+    tied = sb.LinUCB(frame).ask()  # two actions are as far from their mean as each other
+    assert repr(tied) == f"Decision(id=0, action={tied.action}, label={'ab'[tied.action]!r}, probability=0.5)"
     assert repr(sb.LinTS(np.eye(1)).ask()) == "Decision(id=0, action=0, probability=1 (estimated from 101 draws))"
     assert repr(sb.Conjugate(sb.GaussianPrior(), 2)) == (
-        "Conjugate(GaussianPrior(variance=1.0, mean=0.0), dimension=2, rewards=Gaussian(variance=1.0), n_draws=10000; "
-        "0 observations)"
+        "Conjugate(GaussianPrior(variance=1.0, mean=0.0), dimension=2, "
+        "rewards=Gaussian(variance=1.0, intercept=False), n_draws=10000; 0 observations)"
     )

@@ -300,12 +300,15 @@ def test_enumeration_is_exact_and_repeats_itself() -> None:
 def test_noise_of_an_action_set_and_rewards_in_experiments() -> None:
     noisy = sb.policies.ActionSet.of(some_actions()).with_noise(np.arange(1.0, 7.0))
     policy = sb.SparseIDS(noisy, n_draws=50, seed=0)
-    assert policy.posterior.rewards == sb.Gaussian(3.5)
+    assert policy.posterior.rewards == sb.Gaussian(3.5, intercept=True)
+    assert sb.SparseIDS(noisy, n_draws=50, intercept=False).posterior.rewards == sb.Gaussian(3.5)
     policy.tell(policy.ask(), 1.0)
     with pytest.raises(TypeError, match="posterior: expected a known noise variance"):
         sb.SparseIDS(noisy, rewards=sb.Gaussian(), n_draws=50)
     problem = sb.experiments.Problem(some_actions(), 2.0, 10, np.random.SeedSequence(0))
-    assert sb.maker(sb.LinUCB, rewards=sb.Gaussian(1.0))(problem).posterior.noise_variance == 1.0
+    for given in (False, True):  # environments have no intercept, whatever the rewards say
+        made = sb.maker(sb.LinUCB, rewards=sb.Gaussian(1.0, intercept=given))(problem)
+        assert made.posterior.rewards == sb.Gaussian(1.0, intercept=False)
 
 
 class Broken:

@@ -40,6 +40,33 @@ def test_continues_bit_for_bit(make: Maker, rounds: int, tmp_path: Path) -> None
     assert fingerprint(loaded) == fingerprint(policy)
 
 
+@pytest.mark.parametrize("engine", ["particles", "gibbs"])
+@pytest.mark.parametrize("policy", [sb.SparseIDS, sb.SparseTS])
+@pytest.mark.parametrize("rewards", [[], [5.0], [5.0, 5.0, 5.0], [5.0, 5.0, 7.0], [5.0, 6.0, 1.0, 9.0, 3.0]])
+def test_level_and_unit_of_rewards_continue_bit_for_bit(
+    rewards: list[float], policy: type[sb.SparseIDS | sb.SparseTS], engine: str, tmp_path: Path
+) -> None:
+    """Saved before the first reward, and before and after rewards differ, which is when their unit becomes known."""
+    options = {"chains": 2, "burn_in": 5} if engine == "gibbs" else None
+    one = policy(some_actions(), n_draws=100, engine=engine, engine_options=options, seed=1)
+    for reward in rewards:
+        one.tell(one.ask(), reward)
+    assert one.posterior.level.weight == len(rewards)
+    assert (one.posterior.unit > 0) == (len(set(rewards)) > 1)
+    pending = one.ask()
+    one.save(tmp_path / "policy")
+    other = sb.load(tmp_path / "policy")
+    assert other.posterior.noise == one.posterior.noise
+    for name in ("mean", "sd", "optimal_probability"):
+        np.testing.assert_array_equal(getattr(other.predict(), name), getattr(one.predict(), name))
+    assert fingerprint(other) == fingerprint(one)
+    for each in (one, other):
+        each.tell(pending.id, 5.5)
+    assert [d.action for d in other.ask(n=4)] == [d.action for d in one.ask(n=4)]
+    assert play(other, 20, seed=7) == play(one, 20, seed=7)
+    assert fingerprint(other) == fingerprint(one)
+
+
 def test_continues_in_another_process(tmp_path: Path) -> None:
     policy = sb.LinearIDS(some_actions(), n_draws=300, selection="randomised", seed=1)
     play(policy, 20)

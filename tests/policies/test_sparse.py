@@ -31,18 +31,24 @@ def algorithms_2_and_3(theta: FloatArray, actions: FloatArray) -> int:
         for optimal in set(best):
             mine = [draw for b, draw in zip(best, theta, strict=True) if b == optimal]
             gain += len(mine) / len(theta) * (a @ np.mean(mine, axis=0) - a @ mean) ** 2
-        ratios.append((value - a @ mean) ** 2 / gain)
+        ratios.append((value - a @ mean) ** 2 / gain if gain > 0 else np.inf)
     return int(np.argmin(ratios))
 
 
-def test_langevin_and_deterministic_selection_are_the_papers_algorithm() -> None:
+@pytest.mark.parametrize("intercept", [False, True], ids=["as in the paper", "intercept"])
+def test_langevin_and_deterministic_selection_are_the_papers_algorithm(intercept: bool) -> None:
+    """With an intercept, that of features relative to their mean over past rewards, or over the actions before."""
     prior = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.05, lambda1=0.5, noise_variance=1.0)
-    policy = sb.SparseIDS(ACTIONS, prior, 1.0, engine="langevin", n_draws=200, seed=4)
-    sampler = sb.Langevin(prior, 6, 1.0, 200, seed=child(4, ENGINE_STREAM))  # Algorithm 1, one chain
+    policy = sb.SparseIDS(ACTIONS, prior, 1.0, engine="langevin", n_draws=200, seed=4, intercept=intercept)
+    model = sb.Gaussian(1.0, intercept=intercept)
+    sampler = sb.Langevin(prior, 6, n_draws=200, seed=child(4, ENGINE_STREAM), rewards=model)  # Algorithm 1, one chain
     rng = np.random.default_rng(0)
+    past: list[FloatArray] = []
     for _ in range(12):
         decision = policy.ask()
-        assert decision.action == algorithms_2_and_3(sampler.draws().theta, ACTIONS)
+        centre = np.mean(past or ACTIONS, axis=0) if intercept else np.zeros(6)
+        assert decision.action == algorithms_2_and_3(sampler.draws().theta, ACTIONS - centre)
+        past.append(decision.features)
         assert decision.probability == 1.0
         reward = float(rng.standard_normal())
         policy.tell(decision, reward)
@@ -107,9 +113,10 @@ def test_a_tie_is_broken_in_what_is_played_as_in_its_probability(zeros: float) -
 NOISES = np.linspace(0.2, 4.0, len(ACTIONS))
 
 
-def test_noise_of_each_action_enters_the_likelihood() -> None:
+@pytest.mark.parametrize("intercept", [False, True])
+def test_noise_of_each_action_enters_the_likelihood(intercept: bool) -> None:
     prior = sb.SpikeSlab(0.3, 0.5)
-    policy = sb.SparseIDS(ACTIONS, prior, NOISES, engine="enumeration", n_draws=500, seed=0)
+    policy = sb.SparseIDS(ACTIONS, prior, NOISES, engine="enumeration", n_draws=500, seed=0, intercept=intercept)
     rng, told = np.random.default_rng(0), []
     for _ in range(25):
         decision = policy.ask()
@@ -119,6 +126,8 @@ def test_noise_of_each_action_enters_the_likelihood() -> None:
     # The posterior of a Gaussian prior with weights, model by model: compare the mean with weighted least squares.
     weights = 1 / NOISES[[a for a, _ in told]]
     x, y = ACTIONS[[a for a, _ in told]], np.array([r for _, r in told])
+    if intercept:
+        x, y = x - np.average(x, axis=0, weights=weights), y - np.average(y, weights=weights)
     full = sb.Enumeration(sb.SpikeSlab(1.0, 0.5), 6, 1.0)
     full.update(x * np.sqrt(weights)[:, np.newaxis], y * np.sqrt(weights))
     expected = np.linalg.solve((x * weights[:, np.newaxis]).T @ x + np.eye(6) / 0.5, x.T @ (weights * y))
@@ -162,10 +171,18 @@ def test_noise_of_actions_that_change() -> None:
 
 def test_noise_of_an_action_that_has_changed_enters_the_likelihood() -> None:
     prior = sb.SpikeSlab(0.3, 0.5)
-    policy = sb.SparseIDS(ACTIONS, prior, NOISES, engine="enumeration", n_draws=100, seed=0)
+    policy = sb.SparseIDS(ACTIONS, prior, NOISES, engine="enumeration", n_draws=100, seed=0, intercept=False)
     policy.tell(policy.ask(ACTIONS[:1], [9.0]), 3.0)
     expected = sb.Enumeration(prior, 6, 9.0)
     expected.update(ACTIONS[0], 3.0)
+    np.testing.assert_allclose(policy.posterior.mean(), expected.mean(), atol=1e-10)
+    # With an intercept, two rewards are one observation of their difference, whose noise is that of both.
+    policy = sb.SparseIDS(ACTIONS, prior, NOISES, engine="enumeration", n_draws=100, seed=0)
+    policy.tell(policy.ask(ACTIONS[:1], [9.0]), 3.0)
+    np.testing.assert_array_equal(policy.posterior.mean(), 0.0)
+    policy.tell(policy.ask(ACTIONS[1:2], [4.0]), 5.0)
+    expected = sb.Enumeration(prior, 6, 13.0)
+    expected.update(ACTIONS[1] - ACTIONS[0], 2.0)
     np.testing.assert_allclose(policy.posterior.mean(), expected.mean(), atol=1e-10)
 
 
@@ -202,7 +219,7 @@ def test_a_series_of_noise_variances_is_matched_by_name() -> None:
         np.testing.assert_array_equal(policy.actions.noise_variances, NOISES)
     with pytest.raises(ValueError, match="noise_variance: expected the labels of the actions, each once"):
         sb.SparseIDS(frame, noise_variance=noises.rename({"row 3": "row 99"}))
-    assert "rewards=Gaussian(variance=2.1)" in repr(policy)  # their median
+    assert "rewards=Gaussian(variance=2.1, intercept=True)" in repr(policy)  # their median
 
 
 @pytest.mark.parametrize(
@@ -247,7 +264,8 @@ def test_nothing_has_to_be_known(scale: float) -> None:
 def test_the_default_prior_follows_the_units_of_the_features() -> None:
     """Features in other units (powers of two, so that nothing is rounded) change no decision."""
     units = np.array([1024.0, 1.0, 2.0**-10, 1.0, 4.0, 0.5])
-    assert default_prior(np.zeros((3, 1))).inclusion.mean == pytest.approx(0.5)
+    for dimension, expected in ((1, 0.25), (12, 0.25), (20, 0.25), (100, 0.05)):  # min(5, d/4) of d features
+        assert default_prior(np.zeros((3, dimension))).inclusion.mean == pytest.approx(expected)
     for policy in (sb.SparseIDS, sb.SparseTS):
         one, other = policy(ACTIONS, n_draws=500, seed=0), policy(ACTIONS * units, n_draws=500, seed=0)
         rng = np.random.default_rng(0)
@@ -289,11 +307,14 @@ def test_diagnostics_are_recorded() -> None:
     assert sb.simulate(make, instance, 5, seed=0).recorded == {}
 
 
-def test_diagnostics_are_those_of_the_draws() -> None:
-    policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), 1.0, n_draws=500, seed=0)
-    policy.tell(policy.ask(), 1.0)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_diagnostics_are_those_of_the_draws(intercept: bool) -> None:
+    policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), 1.0, n_draws=500, seed=0, intercept=intercept)
+    past = [policy.ask(), policy.ask(ACTIONS[3:4])]
+    policy.tell(past, [1.0, 0.0])
     draws, decision = policy.posterior.draws(), policy.ask(ACTIONS[:7])
-    known, reasons = information(draws, ACTIONS[:7]), decision.reasons
+    centre = (past[0].features + past[1].features) / 2 if intercept else 0.0
+    known, reasons = information(draws, ACTIONS[:7] - centre), decision.reasons
     assert 1 < draws.effective_sample_size < 499
     assert sorted(reasons.candidates) == list(range(7))
     for name, values in (
