@@ -259,10 +259,29 @@ def games(make: Make, rounds: int, **how: Any) -> Callable[[World, int], float]:
     return lambda world, trial: regret(world, make(world, trial), rounds, trial, **how)
 
 
-def with_former_ties(make: Make, rounds: int) -> Callable[[World, int], float]:
+def with_former_ties(player: Callable[[World, int], float]) -> Callable[[World, int], float]:
     def play(world: World, trial: int) -> float:
         with first_row_wins():
-            return regret(world, make(world, trial), rounds, trial)
+            return player(world, trial)
+
+    return play
+
+
+def first_is_zero(make: Make) -> Callable[[World, int], float]:
+    """Return whether the first decision is the first row."""
+    return lambda world, trial: float(make(world, trial).ask().action == 0)
+
+
+def favour(make: Make, rewards: int = 60) -> Callable[[World, int], float]:
+    """Return P(optimal) of the first row after rewards of pure noise."""
+
+    def play(world: World, trial: int) -> float:
+        rng = np.random.default_rng([SEED, trial, 4])
+        policy = make(world, trial)
+        policy.posterior.update(
+            world.actions[rng.integers(len(world.actions), size=rewards)], rng.standard_normal(rewards)
+        )
+        return float(policy.predict().optimal_probability[0])
 
     return play
 
@@ -284,8 +303,9 @@ def priors(d: int, s: int, rounds: int, trials: int, **more: Any) -> Setting:
         "hyperparameters known, intercept": games(knowing(sb.SparseIDS, True), rounds),
         "nothing known, no intercept": games(default(sb.SparseIDS, intercept=False), rounds),
         "nothing known, intercept: SparseIDS(table)": games(default(sb.SparseIDS), rounds),
-        "version 0.1": games(former(sb.SparseIDS), rounds),
     }
+    if d <= 100:
+        players["version 0.1"] = games(former(sb.SparseIDS), rounds)
     facts = ", ".join(f"{name} {value:g}" for name, value in more.items())
     return Setting(
         f"d = {d}, s = {s}, {rounds} rounds{', ' * bool(facts)}{facts}", gaussian(d, s, **more), players, trials
@@ -318,6 +338,13 @@ UNITS: dict[str, Callable[[float], float]] = {
     "times 1e6": lambda reward: reward * 1e6,
 }
 SPARSE = gaussian(15, 3, 80, 0.0, 0.5)
+TIES: dict[str, Callable[[World, int], float]] = {
+    "SparseTS(table)": games(default(sb.SparseTS), 150),
+    "SparseTS(table), but the first row wins ties": with_former_ties(games(default(sb.SparseTS), 150)),
+    "SparseTS, version 0.1": with_former_ties(games(former(sb.SparseTS), 150)),
+    "SparseIDS(table)": games(default(sb.SparseIDS), 150),
+    "SparseIDS, version 0.1": with_former_ties(games(former(sb.SparseIDS), 150)),
+}
 SETTINGS: dict[str, Setting] = {
     "units": Setting(
         "rewards in any unit and at any level: d = 15, s = 3, 80 actions, noise variance 0.5, 150 rounds",
@@ -354,32 +381,40 @@ SETTINGS: dict[str, Setting] = {
     "one-hot, good rows last": Setting(
         "one-hot table of 24 rows, the good ones last, 150 rounds",
         one_hot(True),
-        {
-            "SparseTS(table)": games(default(sb.SparseTS), 150),
-            "SparseTS(table), the first row wins ties": with_former_ties(default(sb.SparseTS), 150),
-            "SparseIDS(table)": games(default(sb.SparseIDS), 150),
-        },
+        TIES,
         60,
     ),
     "one-hot, good rows first": Setting(
         "the same table upside down",
         one_hot(False),
-        {
-            "SparseTS(table)": games(default(sb.SparseTS), 150),
-            "SparseTS(table), the first row wins ties": with_former_ties(default(sb.SparseTS), 150),
-            "SparseIDS(table)": games(default(sb.SparseIDS), 150),
-        },
+        TIES,
         60,
     ),
     "zeros and ones": Setting(
         "60 rows of zeros and ones, 3 of 20 columns matter, 150 rounds",
         categories,
-        {
-            "SparseTS(table)": games(default(sb.SparseTS), 150),
-            "SparseTS(table), the first row wins ties": with_former_ties(default(sb.SparseTS), 150),
-            "SparseIDS(table)": games(default(sb.SparseIDS), 150),
-        },
+        TIES,
         60,
+    ),
+    "first decisions": Setting(
+        "share of policies whose first decision is the first of 33 rows (1/33 is 0.03); 20 features",
+        gaussian(20, 2, 33, 0.0),
+        {
+            "SparseTS(table)": first_is_zero(default(sb.SparseTS)),
+            "SparseTS, version 0.1": with_former_ties(first_is_zero(former(sb.SparseTS))),
+        },
+        400,
+        "share",
+    ),
+    "pure noise": Setting(
+        "P(optimal) of the first of 33 rows after 60 rewards of pure noise; 20 features",
+        gaussian(20, 2, 33, 0.0),
+        {
+            "SparseIDS(table)": favour(default(sb.SparseIDS)),
+            "SparseIDS, version 0.1": with_former_ties(favour(former(sb.SparseIDS))),
+        },
+        40,
+        "probability",
     ),
     "batches": Setting(
         "ten decisions at a time, 20 times: d = 40, s = 4, 200 actions, independent features, noise variance 1",
