@@ -28,7 +28,7 @@ def normal_table(rng: Any) -> FloatArray:
 
 def ones_table(rng: Any) -> FloatArray:
     """Return zeros and ones, in which rows tie and two are equal."""
-    table = (rng.random((8, 4)) < 0.5).astype(float)
+    table = np.where(rng.random((8, 4)) < 0.5, 1.0, 0.0)
     table[1] = table[0]
     return table
 

@@ -84,7 +84,8 @@ def test_a_noise_prior_with_a_floor_is_caught() -> None:
 @pytest.mark.parametrize("given", [None, sb.SpikeSlab(0.3, 1.0)], ids=["default prior", "prior in units of rewards"])
 def test_rewards_of_zero_before_the_first_other_one(name: str, given: Any) -> None:
     """They count, whenever the unit becomes known: against the same rewards in one batch, on Gibbs."""
-    policy = POLICIES[name](TABLE, prior=given, seed=0, engine="particles")
+    plain = sb.Gaussian()  # what is out of line counts in full
+    policy = POLICIES[name](TABLE, prior=given, seed=0, rewards=plain)
     rows = np.arange(12).repeat(3)
     rewards = np.where(np.arange(36) < 30, 0.0, 1.0 + NOISE[:36])
     decisions = [policy.ask(TABLE[row : row + 1]) for row in rows]
@@ -94,7 +95,7 @@ def test_rewards_of_zero_before_the_first_other_one(name: str, given: Any) -> No
     other = sb.Gibbs(policy.posterior.prior, 5, n_draws=20_000, seed=0, rewards=policy.posterior.rewards)
     other.level, other.unit = other.level, policy.posterior.unit
     other.absorb(TABLE[rows], rewards)
-    many = [POLICIES[name](TABLE, prior=given, seed=seed) for seed in range(8)]
+    many = [POLICIES[name](TABLE, prior=given, seed=seed, rewards=plain) for seed in range(8)]
     for one in many:
         for row, reward in zip(rows, rewards, strict=True):
             one.posterior.absorb(TABLE[row : row + 1], np.array([reward]))
@@ -229,3 +230,53 @@ def test_a_learner_without_expected_rewards_cannot_count_what_is_pending() -> No
         policy.ask(pending=True)
     with pytest.raises(ArgumentError, match=r"^policy: expected one with a posterior"):
         policy.predict()
+
+
+# Propensities
+
+
+@pytest.mark.parametrize("name", ["SparseTS", "SparseIDS, randomised"])
+@pytest.mark.parametrize("table", ["zeros and ones", "normal"])
+def test_pairs_of_a_batch_are_as_likely_as_their_propensities_say(name: str, table: str) -> None:
+    """The propensity of the second decision is given the first; planted: as if the first could be played again."""
+    rows = np.array([[1.0, 0, 1], [1, 0, 1], [0, 1, 1], [0, 0, 1]]) if table == "zeros and ones" else TABLE[:4, :3]
+    policy = (
+        sb.SparseTS(rows, n_draws=300, seed=0)
+        if name == "SparseTS"
+        else sb.SparseIDS(rows, n_draws=300, selection="randomised", seed=0)
+    )
+    policy.posterior.update(rows, rows @ [0.3, -0.2, 0.1] + [0.1, -0.3, 0.2, 0.0])
+    tries, played, said, alone = 1500, np.zeros((4, 4)), np.zeros((4, 4)), np.zeros((4, 4))
+    for _ in range(tries):
+        one, other = policy.ask(n=2, distinct=True, pending=False)
+        assert one.action != other.action
+        played[one.action, other.action] += 1
+        said[one.action, other.action] = one.probability * other.probability
+        alone[one.action, other.action] = said[one.action, other.action] * (1.0 - one.probability)
+    met = said > 0
+    expected, found = said[met] * tries, played[met]
+    assert expected.sum() == pytest.approx(tries, rel=0.05)  # pairs that were never met are rare
+    if len(found) > 1:
+        assert stats.chisquare(found, expected * found.sum() / expected.sum()).pvalue > 1e-4
+    if name == "SparseTS":
+        wrong = alone[met]
+        assert stats.chisquare(found, wrong * found.sum() / wrong.sum()).pvalue < 1e-4
+
+
+@pytest.mark.filterwarnings("ignore::sparsebandits.journal.offpolicy.OverlapWarning")
+def test_off_policy_estimates_of_batches_with_ties_hold_the_truth() -> None:
+    """Logs of a policy that learns in batches on a table with equal rows: intervals for the action that is played."""
+    table = np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    held, weights = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        log = sb.journal.DecisionLog()
+        policy = sb.SparseTS(table, n_draws=300, seed=seed, journal=log)
+        for _ in range(20):
+            batch = policy.ask(n=5)
+            policy.tell(batch, [float(one.features[0] + rng.standard_normal()) for one in batch])
+        found = sb.offpolicy.inverse_propensity(log, [0.5, 0.5, 0.0, 0.0, 0.0])
+        held.append(found.low <= 1.0 <= found.high)
+        weights.append(found.mean_weight)
+    assert np.mean(held) > 0.8
+    assert np.mean(weights) == pytest.approx(1.0, abs=4 * np.std(weights) / np.sqrt(40))

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from sparsebandits.policies.actions import Cube as Cube
     from sparsebandits.policies.decision import Explanation as Explanation
     from sparsebandits.policies.linear import LinearPolicy as LinearPolicy
+    from sparsebandits.policies.policy import Prediction as Prediction
     from sparsebandits.policies.sparse import SparsePolicy as SparsePolicy
 else:
     __getattr__, __dir__, __all__ = lazy.names(__name__)

@@ -1,0 +1,71 @@
+"""Rewards far out of line weigh less: against the definition in a loop, and what it does to a posterior."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sparsebandits as sb
+from sparsebandits.arguments import ArgumentError, FloatArray
+from sparsebandits.model.tails import LEAST, Spread
+
+
+def slow(before: FloatArray, y: FloatArray, limit: float) -> list[float]:
+    """Each reward against all others, one by one."""
+    everything, weights = np.concatenate((before, y)), []
+    for i in range(len(before), len(everything)):
+        others = np.delete(everything, i)
+        far = len(others) >= LEAST and abs(everything[i] - others.mean()) > limit * others.std()
+        weights.append((limit * others.std() / abs(everything[i] - others.mean())) ** 2 if far else 1.0)
+    return weights
+
+
+@given(
+    seed=st.integers(0, 2**32), before=st.integers(0, 40), n=st.integers(1, 30), far=st.sampled_from([0.0, 8.0, 1e4])
+)
+def test_weights_are_their_definition(seed: int, before: int, n: int, far: float) -> None:
+    rng = np.random.default_rng(seed)
+    past, y = 50.0 + rng.standard_normal(before), 50.0 + rng.standard_normal(n)
+    y[rng.integers(n)] += far
+    spread = Spread()
+    for some in np.array_split(past, 3):
+        spread = spread.after(some)
+    np.testing.assert_allclose(spread.weights(y, 5.0), slow(past, y, 5.0), rtol=1e-5)
+
+
+def test_what_happens_twice_is_believed_and_equal_rewards_are_no_measure() -> None:
+    spread = Spread().after(np.zeros(50) + 0.01 * np.random.default_rng(0).standard_normal(50))
+    assert spread.weights(np.array([7.0]), 5.0)[0] < 1e-3
+    assert spread.after(np.array([7.0])).weights(np.array([7.0]), 5.0)[0] > 0.4
+    assert spread.weights(np.array([7.0, 7.1]), 5.0).min() > 0.4
+    assert (Spread().after(np.full(50, 3.0)).weights(np.array([4.0]), 5.0) == 1.0).all()
+    assert (Spread().weights(np.append(np.zeros(9), 1e6), 5.0) == 1.0).all()  # too few to tell
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_posterior_of_such_rewards_is_that_of_the_weights(intercept: bool) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((40, 3))
+    y = x @ [1.0, 0.0, -1.0] + rng.standard_normal(40)
+    y[25] += 100.0
+    one = sb.Conjugate(sb.GaussianPrior(1.0), 3, rewards=sb.Gaussian(1.0, intercept, tails=5.0))
+    other = sb.Conjugate(sb.GaussianPrior(1.0), 3, rewards=sb.Gaussian(1.0, intercept))
+    spread = Spread()
+    for row in range(40):
+        weight = spread.weights(y[row : row + 1], 5.0)
+        spread = spread.after(y[row : row + 1])
+        one.update(x[row], y[row])
+        other.update(x[row], y[row], weight)
+    np.testing.assert_allclose(one.mean(), other.mean(), rtol=1e-12)
+    believing = sb.Conjugate(sb.GaussianPrior(1.0), 3, rewards=sb.Gaussian(1.0, intercept))
+    believing.update(x, y)
+    assert np.abs(believing.mean() - one.mean()).max() > 1.0
+    np.testing.assert_allclose(one.mean(), [1.0, 0.0, -1.0], atol=0.6)
+
+
+def test_policies_have_tails_unless_rewards_are_given() -> None:
+    assert sb.LinUCB(np.eye(3)).posterior.rewards.tails == 5.0
+    assert sb.SparseIDS(np.eye(3), n_draws=50, noise_variance=1.0).posterior.rewards.tails == 5.0
+    assert sb.SparseIDS(np.eye(3), n_draws=50, rewards=sb.Gaussian()).posterior.rewards.tails is None
+    with pytest.raises(ArgumentError, match=r"^tails: expected"):
+        sb.Gaussian(tails=-1.0)
