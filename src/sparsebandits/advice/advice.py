@@ -127,7 +127,6 @@ class Advice:
     def report(self, most: int = 10) -> str:
         """Return the advice as text, with the ``most`` foremost features."""
         about, first = self.about, self.recommendations[0]
-        mean = about["mean_reward"]
         lines = [
             f"{about['n_actions']} actions, {about['n_features']} features, {about['observations']} past rewards",
             "",
@@ -142,8 +141,6 @@ class Advice:
             columns = ("", "action", "expected reward", "sd", "tried", "probability")
             lines += [f"Next {len(rows)}:", "", str(Table(columns, rows)), "", f"Why {first.name}:"]
         lines += ["", str(first.explanation)]
-        if mean is not None:
-            lines.append(f"(rewards and contributions are relative to the mean of the past rewards, {formatted(mean)})")
         if most:
             lines += ["", "Effect of one unit of a feature on the reward, with its 95% interval:"]
             lines += ["", str(self.feature_table(most))]

@@ -123,12 +123,13 @@ class Explanation:
     def __str__(self) -> str:
         decision = self.decision
         how = "" if decision.probability_draws is None else f" (estimated from {decision.probability_draws} draws)"
+        than = ", compared with the average action" if decision.reasons.compared else ""
         lines = [
             f"{decision.policy} chose action {decision.label} with probability {decision.probability:.3g}{how}; "
             f"it is decision {decision.id}.",
             *self._coin(),
             str(self.table),
-            f"largest parts of its expected reward: {self._drivers()}",
+            f"largest parts of its expected reward{than}: {self._drivers()}",
             *(f"{name}: {formatted(value)}" for name, value in decision.reasons.notes.items()),
         ]
         return "\n".join(lines)

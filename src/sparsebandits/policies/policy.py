@@ -12,7 +12,7 @@ journal -> posterior.absorb.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias, overload
 
 import numpy as np
@@ -312,13 +312,14 @@ class Policy:
         names = available.labels if choice.reasons.about == "action" else available.feature_names
         features.flags.writeable = False
         noise = available.noise_variances
+        reasons = choice.reasons if self._origin is None else replace(choice.reasons, compared=True)
         decision = Decision(
             id=self._asked,
             action=choice.action,
             features=features,
             probability=choice.probability,
             probability_draws=choice.probability_draws,
-            reasons=choice.reasons,
+            reasons=reasons,
             labels=_named(names, choice.reasons.candidates.tolist()),
             feature_names=_named(available.feature_names, choice.reasons.drivers.tolist()),
             noise_variance=None if noise is None else float(noise[choice.action]),

@@ -56,6 +56,8 @@ class Reasons:
         The two actions of which one was drawn, if the rule draws.
     about : {"action", "coordinate"}
         What the candidates are.
+    compared : bool
+        Whether contributions are those of the action compared with the average one, as they are with an intercept.
     """
 
     candidates: IntArray
@@ -66,6 +68,7 @@ class Reasons:
     contributions: FloatArray
     mixture: Mixture | None = None
     about: str = "action"
+    compared: bool = False
 
     @classmethod
     def top(
