@@ -5,7 +5,9 @@ competitor of ``decisions.py`` plays 500 rounds of each, with the same noise. Li
 matter is the floor. Speed is that of processor time, since two workers run side by side.
 
 Every game is kept in ``benchmarks/results/regret.jsonl`` as it ends, and a run that was stopped goes on from there; the
-file is deleted when the figures are written. Delete it by hand to begin anew.
+file is deleted when the figures are written. Delete it by hand to begin anew. ``python -m benchmarks.regret --again
+SparseIDS`` plays the games of ours whose names begin so again, in the stored figures, and leaves all else as it is: the
+peers need not be installed, and no speed is measured.
 """
 
 import os
@@ -27,7 +29,8 @@ from joblib import Parallel, delayed
 import sparsebandits as sb
 from benchmarks.competitors import LIBRARIES, LIBRARY, LIN_TS, NOISE_KNOWN_IDS, OURS, listed, play, reason
 from benchmarks.peers import PEERS, Problem
-from benchmarks.section import RESULTS, Figures, around, run
+from benchmarks.section import RESULTS, Figures, around, circumstances, run
+from sparsebandits.files import write_atomically
 from sparsebandits.randomness import INSTANCE_STREAM, NOISE_STREAM, child
 from sparsebandits.tables import Cell, Table
 
@@ -101,6 +104,20 @@ def measure(quick: bool) -> Figures:
     trials, rounds = (2, 10) if quick else (TRIALS, HORIZON)
     games = play_all(trials, rounds, None if quick else GAMES)
     return {"rounds": rounds, "trials": trials, "settings": [setting(games, d, trials, rounds) for d in SPARSITIES]}
+
+
+def again(start: str) -> None:
+    """Play the games of our competitors whose names begin with ``start`` again, and store their regrets."""
+    path = RESULTS / "regret.json"
+    figures = json.loads(path.read_text())
+    for part in figures["settings"]:
+        for one in part["competitors"]:
+            if one["library"] == LIBRARY and one["name"].startswith(start):
+                jobs = [(one["name"], part["dimension"], trial, HORIZON) for trial in range(figures["trials"])]
+                played = Parallel(n_jobs=WORKERS)(delayed(game)(*job) for job in jobs)
+                one["regrets"], one["added"] = [g["regret"] for g in played], circumstances()["date"][:10]
+    write_atomically(path, (json.dumps(figures, indent=1, ensure_ascii=False) + "\n").encode())
+    print(page(figures))
 
 
 def setting(games: Sequence[Figures], dimension: int, trials: int, rounds: int) -> Figures:
@@ -188,11 +205,16 @@ def page(figures: Figures) -> str:
         f"{FLOOR.name}: {FLOOR.note}.",
     ]
     later = {c["name"]: c["added"] for part in figures["settings"] for c in part["competitors"] if "added" in c}
-    parts += [f"{name}: played later ({when}), so without a speed." for name, when in later.items()]
+    parts += [
+        f"{name}: played later ({when}), so its speed, if there is one, is of before." for name, when in later.items()
+    ]
     return "\n".join(parts)
 
 
 if __name__ == "__main__":
+    if "--again" in sys.argv:
+        again(sys.argv[sys.argv.index("--again") + 1])
+        sys.exit()
     run("regret", measure, page, LIBRARIES)
     if "--quick" not in sys.argv:
         GAMES.unlink()
