@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import sparsebandits as sb
+from sparsebandits.arguments import ArgumentValueError
 from sparsebandits.posteriors.diagnostics import effective_draws, split_r_hat
 from tests.posteriors.test_particles import history
 
@@ -123,3 +124,14 @@ def test_effective_draws_of_an_autoregression() -> None:
     constant = np.ones((100, 2))
     np.testing.assert_array_equal(effective_draws(constant, 4), 100)
     np.testing.assert_array_equal(split_r_hat(constant, 4), 1.0)
+
+
+def test_inclusions_by_name() -> None:
+    frame = pd.DataFrame({"price": [1.0, 2.0, 4.0], "size": [3.0, 1.0, 2.0]})
+    policy = sb.LinUCB(frame)
+    assert policy.posterior.inclusion("size") == 1.0
+    sparse = sb.SparseIDS(frame, n_draws=100, seed=0).posterior
+    np.testing.assert_array_equal(sparse.inclusion(["size", "price"]), sparse.inclusion()[::-1])
+    assert sparse.inclusion("price") == sparse.inclusion()[0]
+    with pytest.raises(ArgumentValueError, match=r"^features: expected names among \['price', 'size'\], got 'weight'$"):
+        sparse.inclusion("weight")

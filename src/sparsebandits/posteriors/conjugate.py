@@ -154,7 +154,7 @@ class Conjugate(Engine):
         """Return E[θ], shape ``(d,)``."""
         return self._mean.copy()
 
-    def inclusion(self) -> FloatArray:
+    def inclusions(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``: always one, since a Gaussian prior excludes no feature."""
         return np.ones(self.dimension)
 

@@ -178,8 +178,37 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def inclusion(self) -> FloatArray:
+    def inclusions(self) -> FloatArray:
         """Return P(γ_j = 1), the probability that each feature matters, shape ``(d,)``."""
+
+    def inclusion(self, features: str | Sequence[str] | None = None) -> Any:
+        """Return P(γ_j = 1), the probability that a feature matters.
+
+        Parameters
+        ----------
+        features : str or sequence of str, optional
+            Names of features, if these came with names; by default all features.
+
+        Returns
+        -------
+        float or array
+            Probability of one feature, of each of several, or of all in the order of the columns, shape ``(d,)``.
+
+        Raises
+        ------
+        ArgumentValueError
+            If there is no such feature.
+        """
+        found = self.inclusions()
+        if features is None:
+            return found
+        named = feature_names(self.feature_names, self.dimension)
+        unknown = [name for name in ([features] if isinstance(features, str) else features) if name not in named]
+        if unknown:
+            raise ArgumentValueError("features", f"names among {shown(named)}", shown(unknown[0]))
+        if isinstance(features, str):
+            return float(found[named.index(features)])
+        return found[[named.index(name) for name in features]]
 
     @abstractmethod
     def health(self) -> Health:

@@ -210,7 +210,7 @@ class Enumeration(Engine):
             np.add.at(moment, (rows, columns), part.weight[:, np.newaxis, np.newaxis] * block)
         return moment
 
-    def inclusion(self) -> FloatArray:
+    def inclusions(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""
         inclusion = np.zeros(self.dimension)
         for part in self._solve():

@@ -99,7 +99,7 @@ class Gibbs(Engine):
             self._draws = Draws.trusted(theta.reshape(self.n_draws, -1), np.full(self.n_draws, 1.0 / self.n_draws))
         return self._draws
 
-    def inclusion(self) -> FloatArray:
+    def inclusions(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""
         self.draws()
         return self._inclusion

@@ -187,7 +187,7 @@ class Langevin(Engine):
             self._draws = Draws.trusted(self._run(), np.full(self.n_draws, 1.0 / self.n_draws))
         return self._draws
 
-    def inclusion(self) -> FloatArray:
+    def inclusions(self) -> FloatArray:
         """Return the mean of ν over the kept steps, shape ``(d,)``."""
         self.draws()
         return self._inclusion

@@ -171,7 +171,7 @@ class Particles(Engine):
         """Return the particles with their weights; ``theta`` is the same array until the particles have moved."""
         return self._cloud.draws()
 
-    def inclusion(self) -> FloatArray:
+    def inclusions(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""
         return np.asarray(self._cloud.weights.normalised @ self._moves.inclusion(self._particles))
 

@@ -237,7 +237,7 @@ class ForecastEllipsoid:
 
     def inclusion(self) -> FloatArray:
         """Return the forecaster's P(γ_j = 1), shape ``(d,)``."""
-        return self.forecaster.inclusion()
+        return self.forecaster.inclusions()
 
     def summary(self) -> Rows:
         """Return the forecaster's summary of each coefficient."""
