@@ -219,7 +219,7 @@ def test_a_series_of_noise_variances_is_matched_by_name() -> None:
         np.testing.assert_array_equal(policy.actions.noise_variances, NOISES)
     with pytest.raises(ValueError, match="noise_variance: expected the labels of the actions, each once"):
         sb.SparseIDS(frame, noise_variance=noises.rename({"row 3": "row 99"}))
-    assert "rewards=Gaussian(variance=2.1, intercept=True)" in repr(policy)  # their median
+    assert "rewards=Gaussian(variance=2.1, intercept=True, tails=5.0)" in repr(policy)  # their median
 
 
 @pytest.mark.parametrize(
