@@ -252,5 +252,5 @@ def test_repr_names_the_settings() -> None:
     assert repr(sb.LinTS(np.eye(1)).ask()) == "Decision(id=0, action=0, probability=1 (estimated from 101 draws))"
     assert repr(sb.Conjugate(sb.GaussianPrior(), 2)) == (
         "Conjugate(GaussianPrior(variance=1.0, mean=0.0), dimension=2, "
-        "rewards=Gaussian(variance=1.0, intercept=False), n_draws=10000; 0 observations)"
+        "rewards=Gaussian(variance=1.0, intercept=False, tails=None), n_draws=10000; 0 observations)"
     )
