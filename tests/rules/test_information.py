@@ -244,7 +244,7 @@ def check_order(seed: int, kind: str, n_actions: int, dimension: int, zeros: flo
 def test_the_first_row_wins_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The planted bug: an argmax, as Algorithm 3 has it, makes the order of the rows matter."""
 
-    def first(self: Best, of_cells: FloatArray) -> Any:
+    def first(self: Best, of_cells: FloatArray, mean: FloatArray) -> Any:
         cell = np.arange(len(of_cells))
         return cell, self.optima.members[self.optima.member_starts[:-1]], np.ones(len(cell))
 

@@ -113,7 +113,8 @@ def own_distribution(policy: Policy, decision: Decision, features: FloatArray, r
             return information(posterior.draws(), features).optimal_probability
         mean = posterior.mean()
         theta = mean + np.sqrt(rule.inflation) * (posterior.sample(rng, SAMPLED) - mean)
-        return information(Draws.trusted(theta, np.full(SAMPLED, 1.0 / SAMPLED)), features).optimal_probability
+        draws = Draws.trusted(theta, np.full(SAMPLED, 1.0 / SAMPLED))
+        return information(draws, features, exact_mean=mean).optimal_probability
     return two_point(len(features), decision.action, decision.action, 0.0) if decision.probability == 1.0 else None
 
 

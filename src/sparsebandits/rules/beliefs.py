@@ -76,6 +76,11 @@ class Beliefs:
         return mean
 
     @property
+    def exact_mean(self) -> FloatArray | None:
+        """E θ if the posterior has it in closed form, so that it is better than the mean of the draws."""
+        return None if getattr(self.posterior, "picks_from_draws", True) else self.coefficients
+
+    @property
     def level(self) -> Level | None:
         """The level of rewards, if they have an intercept."""
         return getattr(self.posterior, "level", None)
@@ -114,6 +119,11 @@ class Beliefs:
     def means(self) -> FloatArray:
         """Expected reward of each action, shape ``(K,)``."""
         return self.rewards_under(self.coefficients)
+
+    @cached_property
+    def differences(self) -> FloatArray:
+        """⟨a, E θ⟩ of each action, shape ``(K,)``: to compare actions, since in ``means`` a high level takes digits."""
+        return np.asarray(self.features @ self.coefficients)
 
     @cached_property
     def variances(self) -> FloatArray:
@@ -171,7 +181,7 @@ class Beliefs:
     @cached_property
     def information(self) -> Information:
         """Δ, v, P(x* = ·) and E[θ | x* = ·], by Algorithm 3."""
-        return information(self.draws, self.features, self.optima, self.centre)
+        return information(self.draws, self.features, self.optima, self.centre, self.exact_mean)
 
     @property
     def expected_regret(self) -> FloatArray:
@@ -212,8 +222,9 @@ class Beliefs:
                 noise = learnt["noise_variance"]
                 if self.level is not None and self.level.weight > 0.0:  # the level of rewards is not certain
                     noise = noise * (1.0 + 1.0 / self.level.weight)
-                return mutual_information_of_learnt_noise(self.draws, features, noise, self.optima)
-        return mutual_information(self.draws, features, self.noise_variances[rows], self.optima)
+                return mutual_information_of_learnt_noise(self.draws, features, noise, self.optima, self.exact_mean)
+        noises = self.noise_variances[rows]
+        return mutual_information(self.draws, features, noises, self.optima, exact_mean=self.exact_mean)
 
     @property
     def optimal_probability(self) -> FloatArray:

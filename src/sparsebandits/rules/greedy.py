@@ -27,7 +27,7 @@ class Greedy(Rule):
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Play the action with the largest posterior mean."""
-        action, probability = pick(beliefs.means, rng)
+        action, probability = pick(beliefs.differences, rng)
         contributions = beliefs.features[action] * beliefs.coefficients
         reasons = Reasons.top(action, beliefs.means, {"posterior mean": beliefs.means}, contributions)
         return Choice(action, probability, reasons)

@@ -74,7 +74,11 @@ class Information:
 
 
 def information(
-    draws: Draws, actions: FloatArray, optima: Optima | None = None, centre: FloatArray | None = None
+    draws: Draws,
+    actions: FloatArray,
+    optima: Optima | None = None,
+    centre: FloatArray | None = None,
+    exact_mean: FloatArray | None = None,
 ) -> Information:
     """Return Δ, v, P(x* = ·) and E[θ | x* = ·] of Algorithm 3 for weighted draws.
 
@@ -88,6 +92,8 @@ def information(
         ``best_actions(draws.theta, actions)``, if it is already known; then the cost is one pass over the draws.
     centre : array of shape (d,), optional
         x̄, the mean features of past rewards, if rewards have an intercept; zero by default.
+    exact_mean : array of shape (d,), optional
+        The posterior mean by which actions that tie are compared, if it is known exactly.
 
     Returns
     -------
@@ -104,7 +110,7 @@ def information(
     """
     if optima is None:
         optima = best_actions(draws.theta, actions)
-    best = Best(optima, draws.weights)
+    best = Best(optima, draws.weights, exact_mean)
     # Δ(a) is a mean of non-negative numbers computed as a difference: rounding may leave it just below zero,
     # and an action that is best under every draw has no regret.
     regret = np.maximum(float(draws.weights @ optima.value) - best.predictions, 0.0)

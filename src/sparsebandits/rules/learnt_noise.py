@@ -42,7 +42,11 @@ LEAST = 1e-100
 
 
 def mutual_information_of_learnt_noise(
-    draws: Draws, actions: FloatArray, noise_variances: FloatArray, optima: Optima | None = None
+    draws: Draws,
+    actions: FloatArray,
+    noise_variances: FloatArray,
+    optima: Optima | None = None,
+    exact_mean: FloatArray | None = None,
 ) -> FloatArray:
     """Return the mutual information I(x*; Y_a) of each action, with the noise integrated out.
 
@@ -56,6 +60,8 @@ def mutual_information_of_learnt_noise(
         Noise variance of a reward under each draw.
     optima : Optima, optional
         The best action under each draw, if it is already known.
+    exact_mean : array of shape (d,), optional
+        The posterior mean by which actions that tie are compared, if it is known exactly.
 
     Returns
     -------
@@ -71,7 +77,7 @@ def mutual_information_of_learnt_noise(
     """
     if optima is None:
         optima = best_actions(draws.theta, actions)
-    draw, weights, group = Best(optima, draws.weights).draws()
+    draw, weights, group = Best(optima, draws.weights, exact_mean).draws()
     if len(draw) == 0 or group.max() == 0:
         return np.zeros(len(actions))
     alive = weights > 0

@@ -28,6 +28,7 @@ def mutual_information(
     noise_variance: float | FloatArray,
     optima: Optima | None = None,
     nodes_per_deviation: int = 4,
+    exact_mean: FloatArray | None = None,
 ) -> FloatArray:
     """Return the mutual information I(x*; Y_a) of each action, for Gaussian noise.
 
@@ -55,6 +56,8 @@ def mutual_information(
         ``best_actions(draws.theta, actions)``, if it is already known.
     nodes_per_deviation : int, default=4
         Nodes of the grid per standard deviation of the noise.
+    exact_mean : array of shape (d,), optional
+        The posterior mean by which actions that tie are compared, if it is known exactly.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def mutual_information(
     """
     if optima is None:
         optima = best_actions(draws.theta, actions)
-    draw, weights, group = Best(optima, draws.weights).draws()
+    draw, weights, group = Best(optima, draws.weights, exact_mean).draws()
     if len(draw) == 0 or group.max() == 0:
         return np.zeros(len(actions))
     deviations = np.broadcast_to(np.sqrt(noise_variance), len(actions)).tolist()

@@ -277,11 +277,13 @@ class Best:
         The best actions under each draw.
     weights : array of shape (M,)
         Weights of the draws, which sum to one.
+    exact_mean : array of shape (d,), optional
+        The posterior mean by which actions that tie are compared, if it is known exactly; by default that of the draws.
 
     Attributes
     ----------
     mean : array of shape (d,)
-        E θ.
+        E θ, over the draws.
     predictions : array of shape (U,)
         ⟨a, E θ⟩ of the distinct actions.
     cell, group : int arrays of shape (P,)
@@ -294,7 +296,7 @@ class Best:
         P(x* = support).
     """
 
-    def __init__(self, optima: Optima, weights: FloatArray) -> None:
+    def __init__(self, optima: Optima, weights: FloatArray, exact_mean: FloatArray | None = None) -> None:
         self.optima, self.weights = optima, weights
         sorted_weights = weights[optima.order]
         of_cells = np.add.reduceat(sorted_weights, optima.starts[:-1])
@@ -307,12 +309,12 @@ class Best:
             self._sums = np.asarray(cells @ optima.theta)
             self.mean = self._sums.sum(axis=0)
         self.predictions: FloatArray = optima.actions.distinct @ self.mean
-        cell, action, share = self._resolved(of_cells)
+        cell, action, share = self._resolved(of_cells, self.mean if exact_mean is None else exact_mean)
         self.support, self.group = np.unique(action, return_inverse=True)
         self.cell, self.share = cell, share
         self.probability: FloatArray = np.bincount(self.group, of_cells[cell] * share).astype(np.float64, copy=False)
 
-    def _resolved(self, of_cells: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    def _resolved(self, of_cells: FloatArray, mean: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return cell, action and share of each pair, in the order of actions, for cells that have any weight."""
         optima = self.optima
         if len(optima.members) == len(of_cells) and of_cells.all():  # nothing ties
@@ -321,8 +323,8 @@ class Best:
         cell = np.repeat(np.arange(len(sizes)), sizes)
         kept = of_cells[cell] > 0  # weights may underflow
         if len(optima.members) > len(sizes):  # some cells have several actions
-            found = self.predictions[optima.members]
-            terms = ROUNDING * float(np.abs(self.mean) @ optima.actions.reach)
+            found = (self.predictions if mean is self.mean else optima.actions.distinct @ mean)[optima.members]
+            terms = ROUNDING * float(np.abs(mean) @ optima.actions.reach)
             kept &= found >= np.maximum.reduceat(found, optima.member_starts[:-1])[cell] - terms
         cell, action = cell[kept], optima.members[kept]
         share = 1.0 / np.bincount(cell, minlength=len(sizes))[cell]

@@ -148,7 +148,7 @@ class Optimism(Rule):
         width = current_width(self.width, beliefs.posterior)
         bonus = width * beliefs.deviations
         bound = beliefs.means + bonus
-        action, probability = pick(bound, rng)
+        action, probability = pick(beliefs.differences + bonus, rng)
         columns = {"upper bound": bound, "posterior mean": beliefs.means, "bonus": bonus}
         contributions = beliefs.features[action] * beliefs.coefficients
         return Choice(action, probability, Reasons.top(action, bound, columns, contributions, {"width": width}))

@@ -56,13 +56,13 @@ class Thompson(Rule):
             theta = mean + scale * (theta - mean)
             standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights)
         sampled = beliefs.features @ theta
-        best = Best(beliefs.optima_of(standing), standing.weights)
+        best = Best(beliefs.optima_of(standing), standing.weights, None if picks else mean)
         if picks:
             action = best.row_under(row, rng)
         else:
             terms = np.abs(beliefs.features) @ np.abs(theta)
             ties = tied(sampled, terms.max())
-            action, _ = pick(np.where(ties, beliefs.means, -np.inf), rng)
+            action, _ = pick(np.where(ties, beliefs.differences, -np.inf), rng)
         probability = best.row_probability()
         share = 1.0 if np.count_nonzero(probability) == 1 else float(probability[action])  # exactly 1 if it is alone
         size = standing.effective_sample_size

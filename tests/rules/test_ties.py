@@ -1,0 +1,37 @@
+"""Ties at the border between exact means and draws, and between the level of rewards and their differences."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import sparsebandits as sb
+
+CUBE = np.array(list(product((0.0, 1.0), repeat=3)))
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_propensities_with_an_exact_mean(told: bool) -> None:
+    """The probability of a decision resolves ties as the decision itself does: by the engine's mean, which is exact."""
+    prior = sb.SpikeSlab(0.1, 1.0)
+    policy = sb.SparseTS(CUBE, prior, noise_variance=1.0, engine="enumeration", n_draws=2000, seed=0)
+    if told:
+        policy.posterior.update(CUBE[[0, 4]], [0.0, 1.0])
+    count, stated = np.zeros(8), np.zeros(8)
+    for _ in range(800):
+        decision = policy.ask()
+        count[decision.action] += 1
+        stated[decision.action] = decision.probability
+    assert np.abs(count / 800 - stated).max() < 0.06  # four standard errors
+    assert policy.predict().optimal_probability.max() < 0.3
+
+
+@pytest.mark.parametrize("rule", [sb.rules.Greedy(), sb.rules.Optimism(0.1)])
+def test_the_level_of_rewards_makes_no_ties(rule: sb.rules.Rule) -> None:
+    actions = np.random.default_rng(0).normal(size=(20, 3))
+    rewards = sb.Gaussian(1.0, intercept=True)
+    policy = sb.Policy(actions, sb.Conjugate(sb.GaussianPrior(1.0), 3, rewards=rewards), rule, seed=0)
+    policy.posterior.update(actions, 1e12 + actions[:, 0])
+    decision = policy.ask()
+    assert decision.action == int(actions[:, 0].argmax())
+    assert decision.probability == 1.0
