@@ -230,3 +230,11 @@ def test_what_it_does_not_serve() -> None:
         sb.Particles(sb.GaussianPrior(), 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="n_draws: expected a whole number of at least 10"):
         sb.Particles(sb.SpikeSlab(0.1, 1.0), 3, n_draws=3)
+
+
+def test_a_total_of_nothing() -> None:
+    """If no feature can matter, the slab of their total is never used, and no reason to fail."""
+    prior = sb.SpikeSlab(0.0, sb.InverseGammaSlab(2.0, 1.0, of_total=True))
+    posterior = sb.Particles(prior, dimension=2, n_draws=100, seed=0)
+    posterior.update(np.eye(2), [1.0, 30.0])
+    assert not posterior.inclusion().any()

@@ -604,7 +604,8 @@ class SpikeSlab:
         if isinstance(self.slab_variance, InverseGammaSlab):
             parts: Any = 1.0
             if self.slab_variance.of_total:
-                parts = float(self.inclusions(dimension).sum()) if beta is None else dimension * np.maximum(beta, 1e-12)
+                expected = self.inclusions(dimension).mean() if beta is None else beta
+                parts = dimension * np.maximum(expected, 1e-12)
             variances = self.slab_variance.sample(rng, size, parts)
             deviation = deviation * np.sqrt(variances)[:, np.newaxis]
         theta = mean + deviation * rng.standard_normal((size, dimension))

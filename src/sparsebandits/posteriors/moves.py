@@ -377,11 +377,9 @@ class Moves:
         """Return the number of features that are expected to matter, Σβ_j, of each member, if V is of their total."""
         if not self.prior.slab_variance.of_total:
             return 1.0
-        return (
-            float(self.prior.inclusions(self.dimension).sum())
-            if members.beta is None
-            else self.dimension * members.beta
-        )
+        if members.beta is None:
+            return self.dimension * max(float(self.prior.inclusions(self.dimension).mean()), LEAST_BETA)
+        return self.dimension * members.beta
 
     def _slab_sums(self, members: Ensemble) -> tuple[FloatArray, FloatArray]:
         """Return how many coordinates of each member are in the slab, and Σ(θ_j − m_j)² / r_j over them."""
