@@ -40,7 +40,7 @@ class Recommendation:
     sd : float or None
         Posterior standard deviation of its mean reward; None before the first reward.
     decision : Decision
-        The policy's decision. Its ``features`` are those of the table minus their mean over the past rewards.
+        The policy's decision. Its ``action`` is a row of the actions that were left to choose from.
     features : array of shape (d,)
         Its features in the table; columns that are the same in all rows are left out.
     """

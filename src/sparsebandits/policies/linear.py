@@ -217,7 +217,7 @@ class LinUCB(LinearPolicy):
     width : float or ConfidenceRadius, default=2.0
         Posterior standard deviations added to the mean.
     seed : int, SeedSequence or None
-        Seed of ``posterior.draws()``; the policy itself makes no random choice.
+        Seed of ``posterior.draws()``, and of the choice among actions that tie.
     rewards : Gaussian, optional
         How a reward arises from θ; its variance has to be known.
     journal : Recorder, optional
@@ -227,9 +227,9 @@ class LinUCB(LinearPolicy):
 
     Examples
     --------
-    >>> policy = LinUCB(np.eye(3))
-    >>> policy.ask().action
-    0
+    >>> policy = LinUCB(np.eye(3), seed=0)
+    >>> round(policy.ask().probability, 3)  # all three tie
+    0.333
     """
 
     def __init__(
