@@ -37,7 +37,7 @@ from sparsebandits.posteriors.kernels.inline_random import normal
 from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
 from sparsebandits.rules.information import information
-from sparsebandits.rules.optima import Prepared, best_actions
+from sparsebandits.rules.optima import Best, Prepared, best_actions
 from sparsebandits.tables import Cell, Table
 
 RECORD = Path(__file__).parent / "guard.json"
@@ -115,7 +115,9 @@ def pairs() -> dict[str, tuple[Action, Action]]:
         "quadratic forms": (lambda: quadratic_forms(theta, gram), of_gram),
         "best actions": (lambda: best_actions(theta, actions), of_actions),
         "regret and gain": (
-            lambda: [information(draws, instance.actions, optima) for _ in range(10)],
+            lambda: [
+                information(draws, instance.actions, Best(optima, draws.weights, sampled=True)) for _ in range(10)
+            ],
             of_actions,
         ),
         "reweighting": (lambda: [Weights.of(logs) for _ in range(10)], exponentials),

@@ -159,7 +159,7 @@ def knowing(policy: Any, intercept: bool = False) -> Make:
 def first_row_wins() -> Iterator[None]:
     """Break ties as version 0.1 did."""
 
-    def resolved(self: Best, of_cells: FloatArray) -> Any:
+    def resolved(self: Best, of_cells: FloatArray, mean: FloatArray) -> Any:
         kept = np.flatnonzero(of_cells > 0)
         action = self.optima.members[self.optima.member_starts[:-1]][kept]
         order = np.argsort(action, kind="stable")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import sparsebandits as sb
 from sparsebandits.arguments import ArgumentError, FloatArray
-from sparsebandits.model.tails import LEAST, Spread
+from sparsebandits.model.tails import AGAIN, LEAST, Spread
 
 
 def slow(before: FloatArray, y: FloatArray, limit: float) -> list[float]:
@@ -15,7 +15,13 @@ def slow(before: FloatArray, y: FloatArray, limit: float) -> list[float]:
     everything, weights = np.concatenate((before, y)), []
     for i in range(len(before), len(everything)):
         others = np.delete(everything, i)
-        far = len(others) >= LEAST and abs(everything[i] - others.mean()) > limit * others.std()
+        if len(others) < LEAST:
+            weights.append(1.0)
+            continue
+        far = abs(everything[i] - others.mean()) > limit * others.std()
+        above = others[(others - others.mean()) * (everything[i] - others.mean()) > 0]  # on the same side
+        before_it = np.abs(above - others.mean()).max(initial=0.0)
+        far = far and abs(everything[i] - others.mean()) > AGAIN * before_it
         weights.append((limit * others.std() / abs(everything[i] - others.mean())) ** 2 if far else 1.0)
     return weights
 
@@ -36,8 +42,9 @@ def test_weights_are_their_definition(seed: int, before: int, n: int, far: float
 def test_what_happens_twice_is_believed_and_equal_rewards_are_no_measure() -> None:
     spread = Spread().after(np.zeros(50) + 0.01 * np.random.default_rng(0).standard_normal(50))
     assert spread.weights(np.array([7.0]), 5.0)[0] < 1e-3
-    assert spread.after(np.array([7.0])).weights(np.array([7.0]), 5.0)[0] > 0.4
-    assert spread.weights(np.array([7.0, 7.1]), 5.0).min() > 0.4
+    assert spread.after(np.array([7.0])).weights(np.array([7.0, 9.0]), 5.0).tolist() == [1.0, 1.0]
+    assert spread.weights(np.array([7.0, 7.1]), 5.0).tolist() == [1.0, 1.0]
+    assert spread.after(np.array([-7.0])).weights(np.array([7.0]), 5.0)[0] < 0.6
     assert (Spread().after(np.full(50, 3.0)).weights(np.array([4.0]), 5.0) == 1.0).all()
     assert (Spread().weights(np.append(np.zeros(9), 1e6), 5.0) == 1.0).all()  # too few to tell
 
@@ -63,9 +70,19 @@ def test_a_posterior_of_such_rewards_is_that_of_the_weights(intercept: bool) -> 
     np.testing.assert_allclose(one.mean(), [1.0, 0.0, -1.0], atol=0.6)
 
 
-def test_policies_have_tails_unless_rewards_are_given() -> None:
-    assert sb.LinUCB(np.eye(3)).posterior.rewards.tails == 5.0
-    assert sb.SparseIDS(np.eye(3), n_draws=50, noise_variance=1.0).posterior.rewards.tails == 5.0
+def test_rare_successes_are_not_lost() -> None:
+    """Clicks of one in a hundred: the first is out of line, and no other."""
+    rng = np.random.default_rng(0)
+    clicks, spread, weights = (rng.random(3000) < 0.01).astype(float), Spread(), []
+    for click in clicks:
+        weights.append(float(spread.weights(np.array([click]), 5.0)[0]))
+        spread = spread.after(np.array([click]))
+    assert np.sum(np.array(weights)[clicks == 1] < 1) <= 1
+
+
+def test_policies_that_learn_the_noise_have_tails_unless_rewards_are_given() -> None:
+    assert sb.SparseIDS(np.eye(3), n_draws=50).posterior.rewards.tails == 5.0
+    assert sb.SparseIDS(np.eye(3), n_draws=50, noise_variance=1.0).posterior.rewards.tails is None
     assert sb.SparseIDS(np.eye(3), n_draws=50, rewards=sb.Gaussian()).posterior.rewards.tails is None
     with pytest.raises(ArgumentError, match=r"^tails: expected"):
         sb.Gaussian(tails=-1.0)

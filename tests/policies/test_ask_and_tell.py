@@ -243,7 +243,8 @@ def test_the_users_array_is_copied() -> None:
 def test_repr_names_the_settings() -> None:
     assert repr(sb.LinUCB(np.eye(3), width=1.5)) == (
         "LinUCB(3 actions of 3 features; Conjugate(prior=GaussianPrior(variance=0.3333333333333333, mean=0.0), "
-        "n_draws=10000, rewards=Gaussian(variance=1.0, intercept=True, tails=5.0)); Optimism(width=1.5); 0 asked, 0 pending)"
+        "n_draws=10000, rewards=Gaussian(variance=1.0, intercept=True, tails=None)); Optimism(width=1.5); "
+        "0 asked, 0 pending)"
     )
     frame = pd.DataFrame(np.diag([2.0, 1.0]), index=["a", "b"])
     assert repr(sb.LinUCB(frame, intercept=False).ask()) == "Decision(id=0, action=0, label='a', probability=1)"

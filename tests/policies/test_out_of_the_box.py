@@ -1,7 +1,6 @@
 """Tables as people have them: any units, any level, any order of the rows, equal rows, batches."""
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -191,12 +190,15 @@ def test_a_batch_before_rewards_differ_believes_that_they_do_not(rewards: list[f
     for reward in rewards:
         policy.tell(policy.ask(), reward + (7.0 if intercept else 0.0))
     before = policy.posterior.inclusion().max()
-    believes = deepcopy(policy.posterior)
+    believes = policy.posterior.believer()
+    noise = believes.noise_variance
     assert policy.posterior.mean().any(), "Monte Carlo error"
     for one in policy.ask(n=8):
         policy._believe(believes, (one,))
-    assert believes.unit == 0.0
+    assert believes.noise_variance == pytest.approx(noise), "expected rewards have no noise, which must not be learnt"
     assert believes.inclusion().max() < before + 0.05
+    assert policy.posterior.unit == 0.0
+    assert policy.posterior.evidence.count == max(len(rewards) - intercept, 0)
 
 
 def test_a_batch_of_distinct_actions() -> None:

@@ -300,8 +300,8 @@ def test_enumeration_is_exact_and_repeats_itself() -> None:
 def test_noise_of_an_action_set_and_rewards_in_experiments() -> None:
     noisy = sb.policies.ActionSet.of(some_actions()).with_noise(np.arange(1.0, 7.0))
     policy = sb.SparseIDS(noisy, n_draws=50, seed=0)
-    assert policy.posterior.rewards == sb.Gaussian(3.5, intercept=True, tails=5.0)
-    assert sb.SparseIDS(noisy, n_draws=50, intercept=False).posterior.rewards == sb.Gaussian(3.5, tails=5.0)
+    assert policy.posterior.rewards == sb.Gaussian(3.5, intercept=True)
+    assert sb.SparseIDS(noisy, n_draws=50, intercept=False).posterior.rewards == sb.Gaussian(3.5)
     policy.tell(policy.ask(), 1.0)
     with pytest.raises(TypeError, match="posterior: expected a known noise variance"):
         sb.SparseIDS(noisy, rewards=sb.Gaussian(), n_draws=50)

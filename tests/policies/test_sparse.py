@@ -64,7 +64,7 @@ def test_thompson_sampling_plays_a_particle_and_says_how_likely_that_was() -> No
     for d in decisions:
         assert d.probability_draws is None
         said[d.action] = d.probability
-    exact = information(policy.posterior.draws(), ACTIONS).optimal_probability
+    exact = policy.predict().optimal_probability
     np.testing.assert_allclose(said[said > 0], exact[said > 0])
     often = said > 0.005
     assert often.sum() > 2
@@ -219,7 +219,7 @@ def test_a_series_of_noise_variances_is_matched_by_name() -> None:
         np.testing.assert_array_equal(policy.actions.noise_variances, NOISES)
     with pytest.raises(ValueError, match="noise_variance: expected the labels of the actions, each once"):
         sb.SparseIDS(frame, noise_variance=noises.rename({"row 3": "row 99"}))
-    assert "rewards=Gaussian(variance=2.1, intercept=True, tails=5.0)" in repr(policy)  # their median
+    assert "rewards=Gaussian(variance=2.1, intercept=True, tails=None)" in repr(policy)  # their median
 
 
 @pytest.mark.parametrize(

@@ -111,9 +111,9 @@ def test_draws_with_many_zeros_give_what_matrix_products_give(n_actions: int, mo
     draws = Draws(draws.theta, weights / weights.sum())
     optima = best_actions(draws.theta, actions)
     assert optima.grouped is not None
-    known = information(draws, actions, optima)
+    known = information(draws, actions, Best(optima, draws.weights))
     monkeypatch.setattr("sparsebandits.posteriors.kernels.sparse_draws.LARGE", 0)
-    single = information(draws, actions, optima)
+    single = information(draws, actions, Best(optima, draws.weights))
     monkeypatch.setattr("sparsebandits.rules.optima.MOSTLY_ZERO", 0.0)
     expected = information(draws, actions)
     np.testing.assert_array_equal(known.support, expected.support)

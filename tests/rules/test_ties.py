@@ -35,3 +35,15 @@ def test_the_level_of_rewards_makes_no_ties(rule: sb.rules.Rule) -> None:
     decision = policy.ask()
     assert decision.action == int(actions[:, 0].argmax())
     assert decision.probability == 1.0
+
+
+def test_means_that_the_draws_cannot_tell_apart_share_the_draws_that_tie() -> None:
+    """Before the first reward all actions of a one-hot table are alike; Monte Carlo error must not choose one."""
+    for seed in range(3):
+        found = sb.SparseIDS(np.eye(8), seed=seed, n_draws=4000).predict().optimal_probability
+        np.testing.assert_allclose(found, 1 / 8, atol=0.03)
+    policy = sb.SparseIDS(np.eye(8), seed=0, n_draws=4000)
+    policy.posterior.update(
+        np.eye(8)[[0, 1, 2, 3] * 5], [1.0, 0.0, 0.0, 0.0] * 5 + 0.3 * np.random.default_rng(0).standard_normal(20)
+    )
+    assert policy.predict().optimal_probability.argmax() == 0

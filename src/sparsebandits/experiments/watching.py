@@ -29,7 +29,6 @@ from sparsebandits.posteriors.draws import Draws
 from sparsebandits.randomness import OBSERVER_STREAM, Seed, child, stream
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import NO_ROW
-from sparsebandits.rules.information import information
 from sparsebandits.rules.optima import OptimaMemory
 from sparsebandits.rules.thompson import Thompson
 from sparsebandits.theory.information_path import (
@@ -109,12 +108,13 @@ def own_distribution(policy: Policy, decision: Decision, features: FloatArray, r
     if mixture is not None:
         return two_point(len(features), mixture.first, mixture.second, mixture.probability)
     if isinstance(rule, Thompson):
+        beliefs = Beliefs(posterior, features)
         if posterior.picks_from_draws and rule.inflation == 1.0:
-            return information(posterior.draws(), features).optimal_probability
-        mean = posterior.mean()
+            return beliefs.optimal_probability
+        mean = beliefs.coefficients
         theta = mean + np.sqrt(rule.inflation) * (posterior.sample(rng, SAMPLED) - mean)
         draws = Draws.trusted(theta, np.full(SAMPLED, 1.0 / SAMPLED))
-        return information(draws, features, exact_mean=mean).optimal_probability
+        return beliefs.best_under(draws).row_probability()
     return two_point(len(features), decision.action, decision.action, 0.0) if decision.probability == 1.0 else None
 
 

@@ -17,8 +17,8 @@ UNKNOWN_NOISE = InverseGammaNoise(0.5, 0.01, of_rewards=True)
 unit."""
 
 TAILS = 5.0
-"""Limit of what is out of line, for policies whose ``rewards`` are not given; normal rewards are beyond it once in two
-million."""
+"""Limit of what is out of line, for policies that learn the noise and whose ``rewards`` are not given. Normal rewards
+are beyond it once in two million."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,15 @@
 """Rewards far out of line: how much they weigh.
 
 A Gaussian likelihood believes every reward. One that is a hundred standard deviations off (a typing error, a broken
-sensor) makes the learnt noise so large that nothing is learnt for hundreds of rounds. So a reward at z standard
+sensor) makes a learnt noise so large that nothing is learnt for hundreds of rounds. So a reward at z standard
 deviations of the other rewards, beyond a limit, is given the weight (limit / z)²: it counts as one at the limit does.
 This is the weight of Huber's estimator, decided when the reward comes, as in the outlier-robust filter of Duran-Martin
-et al. (2024): the posterior stays one of weighted observations, and costs nothing more. Two rewards that are out of
-line in the same way are in line with each other, so what happens again is believed.
+et al. (2024): the posterior stays one of weighted observations, and costs nothing more. What has happened before is
+believed: a reward no more than twice as far from the mean as another one on the same side counts in full, so rare
+successes are not lost.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +20,9 @@ from sparsebandits.arguments import FloatArray
 
 LEAST = 10
 """Number of other rewards below which nothing is out of line."""
+
+AGAIN = 2.0
+"""A reward at most so many times as far out as another one is believed."""
 
 ROUNDING = 1e-9
 """Rewards that differ by less than this share of their size are equal, and no measure of what is out of line."""
@@ -35,11 +40,15 @@ class Spread:
         Their mean.
     squares : float
         Sum of squared deviations from the mean.
+    least, most : float
+        The smallest and the largest of them.
     """
 
     count: int = 0
     mean: float = 0.0
     squares: float = 0.0
+    least: float = math.inf
+    most: float = -math.inf
 
     def after(self, y: FloatArray) -> "Spread":
         """Return the spread with further rewards.
@@ -59,7 +68,8 @@ class Spread:
         mean, count = float(y.mean()), self.count + len(y)
         apart = mean - self.mean
         squares = float(((y - mean) ** 2).sum()) + apart * apart * self.count * len(y) / count
-        return Spread(count, self.mean + apart * len(y) / count, self.squares + squares)
+        ends = min(self.least, float(y.min())), max(self.most, float(y.max()))
+        return Spread(count, self.mean + apart * len(y) / count, self.squares + squares, *ends)
 
     def weights(self, y: FloatArray, limit: float) -> FloatArray:
         """Return the weight of each of some further rewards, by how far it is from all others.
@@ -78,7 +88,7 @@ class Spread:
 
         Examples
         --------
-        >>> Spread(100, 0.0, 100.0).weights(np.array([1.0, 10.0]), limit=5.0).round(2)
+        >>> Spread(100, 0.0, 100.0, -2.5, 2.5).weights(np.array([1.0, 10.0]), limit=5.0).round(2)
         array([1.  , 0.26])
         """
         everything = self.after(y)
@@ -91,13 +101,21 @@ class Spread:
         distance = np.abs(apart) * everything.count / others
         deviation = np.sqrt(squares / others)
         far = (distance > limit * deviation) & (deviation > ROUNDING * (np.abs(apart) + abs(everything.mean)))
+        centre = everything.mean - apart / others
+        high, low = np.sort(np.append(y, self.most)), np.sort(np.append(y, self.least))  # infinite if none came before
+        most = np.where(y == high[-1], high[-2], high[-1])  # of the others
+        least = np.where(y == low[0], low[1], low[0])
+        far &= np.where(apart > 0, y - centre > AGAIN * (most - centre), centre - y > AGAIN * (centre - least))
         return np.where(far, (limit * deviation / np.where(far, distance, 1.0)) ** 2, 1.0)
 
     def state(self) -> dict[str, Any]:
         """Return the spread as JSON values."""
-        return {"count": self.count, "mean": self.mean, "squares": self.squares}
+        ends = {"least": self.least, "most": self.most} if self.count else {}
+        return {"count": self.count, "mean": self.mean, "squares": self.squares, **ends}
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> "Spread":
         """Return the spread whose :meth:`state` is given."""
-        return cls(int(state["count"]), float(state["mean"]), float(state["squares"]))
+        if not state["count"]:
+            return cls()
+        return cls(int(state["count"]), *(float(state[name]) for name in ("mean", "squares", "least", "most")))

@@ -28,7 +28,8 @@ def with_rewards(
     """Return actions and rewards for the arguments ``rewards``, ``noise_variance`` and ``intercept`` of a policy.
 
     With one noise variance per action, the variance of the rewards is their median, and the weight of an observation is
-    that median over its own noise variance. Rewards far out of line count less, unless ``rewards`` is given.
+    that median over its own noise variance. Rewards far out of line count less where the
+    noise is learnt, unless ``rewards`` is given.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def with_rewards(
     if noise_variance is None and rewards is None and actions.noise_variances is not None:
         noise_variance = float(np.median(actions.noise_variances))
     found = rewards_of(rewards, noise_variance, default)
-    tails = TAILS if rewards is None else found.tails
+    tails = TAILS if rewards is None and not found.known else found.tails
     return actions, replace(found, intercept=check_flag("intercept", intercept), tails=tails)
 
 

@@ -11,7 +11,6 @@ journal -> posterior.absorb.
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias, overload
 
@@ -224,7 +223,9 @@ class Policy:
 
         A batch is chosen one by one, as if each decision before had already given its expected reward, which leaves the
         mean where it is and reduces the uncertainty (Ginsbourger, Le Riche and Carraro 2010, "kriging believer";
-        Desautels, Krause and Burdick 2014). A rule that draws afresh, as Thompson sampling does, needs no such help.
+        Desautels, Krause and Burdick 2014); a learnt noise variance stays where it is meanwhile. A rule that draws
+        afresh, as Thompson sampling does, needs no such help. If a journal fails in the middle of a batch, the
+        decisions that it has recorded are in :attr:`pending`.
 
         Parameters
         ----------
@@ -235,7 +236,7 @@ class Policy:
         n : int, optional
             Number of decisions in a batch; by default one decision, not in a tuple.
         distinct : bool, default=False
-            Whether no action may occur twice in the batch.
+            Whether no row may occur twice in the batch.
         pending : bool, optional
             Whether decisions that await their reward count as if their expected reward had come. By default they do in
             a batch, unless the rule draws afresh, and not for a single decision.
@@ -259,14 +260,14 @@ class Policy:
         count = 1 if n is None else check_count("n", n)
         if check_flag("distinct", distinct) and count > len(available):
             raise ArgumentValueError("n", f"at most {len(available)}, the number of actions", f"{count}")
-        believes = hasattr(self.posterior, "mean")
+        believes = hasattr(self.posterior, "believer")
         if pending is not None and check_flag("pending", pending) and not believes:
             got = f"True, but {type(self.posterior).__name__} has no expected rewards"
             raise ArgumentValueError("pending", "False", got)
         counts = n is not None and believes and not self.rule.draws_afresh if pending is None else pending
         posterior, memory = self.posterior, self._optima
         if counts and (count > 1 or self._pending):  # a copy believes what has not been seen
-            posterior, memory = deepcopy(self.posterior), OptimaMemory()
+            posterior, memory = self.posterior.believer(), OptimaMemory()
             self._believe(posterior, tuple(self._pending.values()))
         left, found = np.arange(len(available)), []
         for number in range(count):
@@ -293,10 +294,6 @@ class Policy:
         if decisions:
             x = np.array([one.features for one in decisions])
             expected = Beliefs(posterior, x).means
-            if getattr(posterior, "unit", 1.0) == 0.0 and not np.any(posterior.prior.slab_mean):
-                # No rewards differ so far, so they are expected to be equal. The means have Monte Carlo error, which
-                # must not become the unit of rewards.
-                expected = np.full(len(x), 0.0 if posterior.level is None else posterior.level.reward)
             posterior.absorb(x, expected, self._weights(decisions))
 
     def _check_choice(self, choice: Choice, available: ActionSet) -> None:

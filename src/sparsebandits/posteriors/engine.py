@@ -8,6 +8,8 @@ engine follows from that (``policies/codec.py``).
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,9 @@ from sparsebandits.randomness import Seed, generator_state, restore_generator, s
 from sparsebandits.tables import Rows
 
 TIED = "x: features so large and so nearly copies of each other that rounding hides the prior; scale them down"
+
+ROUNDING = 1e-12
+"""Share of the level of rewards below which they do not differ."""
 
 LEAST_DRAWS = 10
 """With fewer draws, the effective number could hardly halve, and stale draws would never be replaced."""
@@ -123,13 +128,32 @@ class Engine(ABC):
         if self.level is not None:
             x, y, level = self.level.contrasts(x, y, weights)
             weights = None
-        if self.unit == 0.0 and y.any():
+        least = 0.0 if level is None else ROUNDING * abs(level.reward)  # equal rewards differ by rounding
+        if self.unit == 0.0 and (np.abs(y) > least).any():
             squares = y * y if weights is None else weights * y * y
             square = min(max(float(squares.mean()), 1 / LARGEST), LARGEST)  # a noise variance is in this range
             self.set_unit(2.0 ** round(0.5 * math.log2(square)))
         if len(y):
             self.condition(x, y, weights)
         self.level, self.spread = level, spread
+
+    def believer(self) -> "Engine":
+        """Return a copy that may be told rewards which have not been seen, such as expected ones.
+
+        Its noise variance is fixed where it is learnt, at the geometric mean of its draws: expected rewards have no
+        noise, and would make the learnt one too small.
+
+        Returns
+        -------
+        Engine
+            The copy; the engine itself learns nothing from what it is told.
+        """
+        other = deepcopy(self)
+        if not self.rewards.known:
+            logs = np.log(self.learnt()["noise_variance"])
+            other.rewards = replace(self.rewards, variance=float(np.exp(self.draws().weights @ logs)), tails=None)
+            other.unit = 1.0
+        return other
 
     def set_unit(self, unit: float) -> None:
         """Set the unit of the rewards, once, before the first rewards that differ are learnt from.

@@ -16,6 +16,7 @@ where features are correlated.
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -198,6 +199,15 @@ class Particles(Engine):
         """Return ``size`` particles chosen by weight, shape ``(size, d)``."""
         draws = self.draws()
         return draws.theta[rng.choice(len(draws), size=size, p=draws.weights)]
+
+    def believer(self) -> "Particles":
+        """Return a copy with a fixed noise variance, which may be told rewards that have not been seen."""
+        other = super().believer()
+        assert isinstance(other, Particles)
+        other._moves = Moves(other.prior, other.dimension, other.rewards)
+        if not self.rewards.known:
+            other._particles = replace(other._particles, noise_variances=None)
+        return other
 
     def set_unit(self, unit: float) -> None:
         """Set the unit of the rewards: σ² and what is measured by it become that much larger.

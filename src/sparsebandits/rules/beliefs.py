@@ -15,7 +15,7 @@ from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.information import Information, information
 from sparsebandits.rules.learnt_noise import mutual_information_of_learnt_noise
 from sparsebandits.rules.mutual_information import mutual_information
-from sparsebandits.rules.optima import Optima, OptimaMemory
+from sparsebandits.rules.optima import Best, OptimaMemory
 
 
 class Beliefs:
@@ -74,11 +74,6 @@ class Beliefs:
         """E θ, shape ``(d,)``."""
         mean: FloatArray = self.posterior.mean()
         return mean
-
-    @property
-    def exact_mean(self) -> FloatArray | None:
-        """E θ if the posterior has it in closed form, so that it is better than the mean of the draws."""
-        return None if getattr(self.posterior, "picks_from_draws", True) else self.coefficients
 
     @property
     def level(self) -> Level | None:
@@ -159,12 +154,12 @@ class Beliefs:
         return float(self.posterior.noise_variance) / self.level.weight
 
     @cached_property
-    def optima(self) -> Optima:
-        """The best action under each draw."""
-        return self.optima_of(self.draws)
+    def best(self) -> Best:
+        """x* under the draws."""
+        return self.best_under(self.draws)
 
-    def optima_of(self, draws: Draws) -> Optima:
-        """Return the best action under each of some draws.
+    def best_under(self, draws: Draws) -> Best:
+        """Return x* under some draws.
 
         Parameters
         ----------
@@ -173,15 +168,19 @@ class Beliefs:
 
         Returns
         -------
-        Optima
-            The best actions.
+        Best
+            Its distribution. Actions that tie are compared by the posterior mean: an exact one, or that of the draws up
+            to its Monte Carlo error.
         """
-        return self._memory.of(draws.theta, self.features)
+        optima = self._memory.of(draws.theta, self.features)
+        if getattr(self.posterior, "picks_from_draws", True):
+            return Best(optima, draws.weights, sampled=True)
+        return Best(optima, draws.weights, exact_mean=self.coefficients)
 
     @cached_property
     def information(self) -> Information:
         """Δ, v, P(x* = ·) and E[θ | x* = ·], by Algorithm 3."""
-        return information(self.draws, self.features, self.optima, self.centre, self.exact_mean)
+        return information(self.draws, self.features, self.best, self.centre)
 
     @property
     def expected_regret(self) -> FloatArray:
@@ -222,9 +221,8 @@ class Beliefs:
                 noise = learnt["noise_variance"]
                 if self.level is not None and self.level.weight > 0.0:  # the level of rewards is not certain
                     noise = noise * (1.0 + 1.0 / self.level.weight)
-                return mutual_information_of_learnt_noise(self.draws, features, noise, self.optima, self.exact_mean)
-        noises = self.noise_variances[rows]
-        return mutual_information(self.draws, features, noises, self.optima, exact_mean=self.exact_mean)
+                return mutual_information_of_learnt_noise(self.draws, features, noise, self.best)
+        return mutual_information(self.draws, features, self.noise_variances[rows], self.best)
 
     @property
     def optimal_probability(self) -> FloatArray:

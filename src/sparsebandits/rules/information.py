@@ -21,7 +21,7 @@ from scipy.special import entr
 
 from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.rules.optima import Best, Optima, best_actions
+from sparsebandits.rules.optima import Best, best_actions
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +74,7 @@ class Information:
 
 
 def information(
-    draws: Draws,
-    actions: FloatArray,
-    optima: Optima | None = None,
-    centre: FloatArray | None = None,
-    exact_mean: FloatArray | None = None,
+    draws: Draws, actions: FloatArray, best: Best | None = None, centre: FloatArray | None = None
 ) -> Information:
     """Return Δ, v, P(x* = ·) and E[θ | x* = ·] of Algorithm 3 for weighted draws.
 
@@ -88,12 +84,11 @@ def information(
         Weighted draws of θ.
     actions : array of shape (K, d)
         One row per action.
-    optima : Optima, optional
-        ``best_actions(draws.theta, actions)``, if it is already known; then the cost is one pass over the draws.
+    best : Best, optional
+        x* under the draws, if it is already known; by default the draws are taken as all there is, and their mean as
+        exact.
     centre : array of shape (d,), optional
         x̄, the mean features of past rewards, if rewards have an intercept; zero by default.
-    exact_mean : array of shape (d,), optional
-        The posterior mean by which actions that tie are compared, if it is known exactly.
 
     Returns
     -------
@@ -108,9 +103,9 @@ def information(
     >>> known.expected_regret, known.gain, known.optimal_probability
     (array([0.5, 0.5]), array([0.25, 0.25]), array([0.5, 0.5]))
     """
-    if optima is None:
-        optima = best_actions(draws.theta, actions)
-    best = Best(optima, draws.weights, exact_mean)
+    if best is None:
+        best = Best(best_actions(draws.theta, actions), draws.weights)
+    optima = best.optima
     # Δ(a) is a mean of non-negative numbers computed as a difference: rounding may leave it just below zero,
     # and an action that is best under every draw has no regret.
     regret = np.maximum(float(draws.weights @ optima.value) - best.predictions, 0.0)

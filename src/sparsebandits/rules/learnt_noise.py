@@ -26,7 +26,7 @@ from scipy.special import rel_entr
 from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.mutual_information import REACH
-from sparsebandits.rules.optima import Best, Optima, best_actions
+from sparsebandits.rules.optima import Best, best_actions
 
 NODES = 14
 """Nodes of an interval."""
@@ -45,8 +45,7 @@ def mutual_information_of_learnt_noise(
     draws: Draws,
     actions: FloatArray,
     noise_variances: FloatArray,
-    optima: Optima | None = None,
-    exact_mean: FloatArray | None = None,
+    best: Best | None = None,
 ) -> FloatArray:
     """Return the mutual information I(x*; Y_a) of each action, with the noise integrated out.
 
@@ -58,10 +57,8 @@ def mutual_information_of_learnt_noise(
         One row per action.
     noise_variances : array of shape (M,)
         Noise variance of a reward under each draw.
-    optima : Optima, optional
-        The best action under each draw, if it is already known.
-    exact_mean : array of shape (d,), optional
-        The posterior mean by which actions that tie are compared, if it is known exactly.
+    best : Best, optional
+        x* under the draws, if it is already known.
 
     Returns
     -------
@@ -75,9 +72,9 @@ def mutual_information_of_learnt_noise(
     >>> mutual_information_of_learnt_noise(draws, actions, np.array([1.0, 4.0])).round(4)
     array([0.224, 0.224])
     """
-    if optima is None:
-        optima = best_actions(draws.theta, actions)
-    draw, weights, group = Best(optima, draws.weights, exact_mean).draws()
+    if best is None:
+        best = Best(best_actions(draws.theta, actions), draws.weights)
+    draw, weights, group = best.draws()
     if len(draw) == 0 or group.max() == 0:
         return np.zeros(len(actions))
     alive = weights > 0

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 
 from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.rules.optima import Best, Optima, best_actions
+from sparsebandits.rules.optima import Best, best_actions
 
 REACH = 9
 """Standard deviations beyond which a normal density is left out of an integral (1e-18 of it lies there)."""
@@ -26,9 +26,8 @@ def mutual_information(
     draws: Draws,
     actions: FloatArray,
     noise_variance: float | FloatArray,
-    optima: Optima | None = None,
+    best: Best | None = None,
     nodes_per_deviation: int = 4,
-    exact_mean: FloatArray | None = None,
 ) -> FloatArray:
     """Return the mutual information I(x*; Y_a) of each action, for Gaussian noise.
 
@@ -52,21 +51,19 @@ def mutual_information(
         One row per action.
     noise_variance : float or array of shape (K,)
         Noise variance of a reward, one for all actions or one per action.
-    optima : Optima, optional
-        ``best_actions(draws.theta, actions)``, if it is already known.
+    best : Best, optional
+        x* under the draws, if it is already known.
     nodes_per_deviation : int, default=4
         Nodes of the grid per standard deviation of the noise.
-    exact_mean : array of shape (d,), optional
-        The posterior mean by which actions that tie are compared, if it is known exactly.
 
     Returns
     -------
     array of shape (K,)
         Mutual information of each action, in nats.
     """
-    if optima is None:
-        optima = best_actions(draws.theta, actions)
-    draw, weights, group = Best(optima, draws.weights, exact_mean).draws()
+    if best is None:
+        best = Best(best_actions(draws.theta, actions), draws.weights)
+    draw, weights, group = best.draws()
     if len(draw) == 0 or group.max() == 0:
         return np.zeros(len(actions))
     deviations = np.broadcast_to(np.sqrt(noise_variance), len(actions)).tolist()

@@ -2,8 +2,9 @@
 
 Under a point-mass spike actions tie exactly: all of them where θ = 0, and all that share the features that matter where
 features are 0 and 1. Equal rows are one action throughout. Of other actions that tie under a draw, x* is the one with
-the largest posterior mean; those that tie in that too share the draw evenly. So x* does not depend on the order of the
-rows. (Algorithm 3 as printed has an argmax there, which in a program is the first of them.)
+the largest posterior mean; those that tie in that too, or whose means the draws cannot tell apart, share the draw
+evenly. So x* does not depend on the order of the rows. (Algorithm 3 as printed has an argmax there, which in a program
+is the first of them.)
 
 Which actions tie depends on θ alone, and which of them is x* on the weights too. So :class:`Optima` has the draws in
 *cells*, one for each set of actions that tie (mostly sets of one), and :class:`Best` resolves them for some weights.
@@ -29,6 +30,9 @@ BLOCK = 256
 
 MOSTLY_ZERO = 0.25
 """Share of nonzero coefficients below which going through them one by one is faster than a matrix product."""
+
+ERRORS = 2.0
+"""Standard errors that each of two means may be off, for them to count as equal."""
 
 ROUNDING = 1e-12
 """Numbers that differ by this share of the terms they are summed from count as equal."""
@@ -279,6 +283,8 @@ class Best:
         Weights of the draws, which sum to one.
     exact_mean : array of shape (d,), optional
         The posterior mean by which actions that tie are compared, if it is known exactly; by default that of the draws.
+    sampled : bool, default=False
+        Whether the draws are a sample, so that means which differ by less than their Monte Carlo error count as equal.
 
     Attributes
     ----------
@@ -296,8 +302,10 @@ class Best:
         P(x* = support).
     """
 
-    def __init__(self, optima: Optima, weights: FloatArray, exact_mean: FloatArray | None = None) -> None:
-        self.optima, self.weights = optima, weights
+    def __init__(
+        self, optima: Optima, weights: FloatArray, exact_mean: FloatArray | None = None, sampled: bool = False
+    ) -> None:
+        self.optima, self.weights, self._sampled = optima, weights, sampled
         sorted_weights = weights[optima.order]
         of_cells = np.add.reduceat(sorted_weights, optima.starts[:-1])
         dimension = optima.theta.shape[1]
@@ -324,12 +332,30 @@ class Best:
         kept = of_cells[cell] > 0  # weights may underflow
         if len(optima.members) > len(sizes):  # some cells have several actions
             found = (self.predictions if mean is self.mean else optima.actions.distinct @ mean)[optima.members]
-            terms = ROUNDING * float(np.abs(mean) @ optima.actions.reach)
-            kept &= found >= np.maximum.reduceat(found, optima.member_starts[:-1])[cell] - terms
+            error = np.full(len(found), ROUNDING * float(np.abs(mean) @ optima.actions.reach))
+            if self._sampled:
+                error += ERRORS * self._errors()[optima.members]
+            largest = np.maximum.reduceat(found - error, optima.member_starts[:-1])
+            kept &= found + error >= largest[cell]
         cell, action = cell[kept], optima.members[kept]
         share = 1.0 / np.bincount(cell, minlength=len(sizes))[cell]
         order = np.argsort(action, kind="stable")
         return cell[order], action[order], share[order]
+
+    def _errors(self) -> FloatArray:
+        """Return the Monte Carlo error of each distinct action's mean compared with the leader's.
+
+        From the variance of each coefficient; their covariances are left out, which would take too long.
+        """
+        optima = self.optima
+        if optima.grouped is not None:
+            squares = optima.grouped.squares(self.weights[optima.order], len(self.mean))
+        else:
+            squares = self.weights @ (optima.theta * optima.theta)
+        variances = np.maximum(squares - self.mean * self.mean, 0.0) * float(self.weights @ self.weights)
+        distinct = optima.actions.distinct
+        apart = distinct - distinct[self.predictions.argmax()]
+        return np.asarray(np.sqrt((apart * apart) @ variances))
 
     @cached_property
     def compressed(self) -> "Rows":

@@ -14,7 +14,7 @@ from sparsebandits.arguments import check_positive
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
-from sparsebandits.rules.optima import Best, pick, tied
+from sparsebandits.rules.optima import pick, tied
 from sparsebandits.rules.rule import Rule
 
 
@@ -56,7 +56,7 @@ class Thompson(Rule):
             theta = mean + scale * (theta - mean)
             standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights)
         sampled = beliefs.features @ theta
-        best = Best(beliefs.optima_of(standing), standing.weights, None if picks else mean)
+        best = beliefs.best_under(standing)
         if picks:
             action = best.row_under(row, rng)
         else:

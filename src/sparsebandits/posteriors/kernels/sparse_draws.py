@@ -369,6 +369,25 @@ class Grouped:
         """
         return np.asarray(sums_of_groups(*self._layout, len(self.columns), weights))
 
+    def squares(self, weights: FloatArray, dimension: int) -> FloatArray:
+        """Return Σ w θ_j² over all rows.
+
+        Parameters
+        ----------
+        weights : array
+            The weights w, in the order of ``order``.
+        dimension : int
+            The number of columns.
+
+        Returns
+        -------
+        array of shape (d,)
+        """
+        ends, values, target = self._layout
+        each = np.repeat(weights, np.diff(ends, prepend=0))
+        found: FloatArray = np.bincount(self.columns[target], each * values * values, dimension).astype(np.float64)
+        return found
+
 
 def spreads(
     rows: Rows, weights: FloatArray, centre: FloatArray, offset: FloatArray, panels: Panels, dimension: int
