@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sparsebandits.rules.information import Information as Information
     from sparsebandits.rules.optimism import ConfidenceRadius as ConfidenceRadius
     from sparsebandits.rules.optimism import Optimism as Optimism
+    from sparsebandits.rules.optima import pick as pick
     from sparsebandits.rules.ratio import minimise_over_actions as minimise_over_actions
     from sparsebandits.rules.ratio import minimise_over_distributions as minimise_over_distributions
     from sparsebandits.rules.ratio import ratios as ratios
