@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from sparsebandits.rules.greedy import Greedy as Greedy
     from sparsebandits.rules.ids import InformationDirected as InformationDirected
     from sparsebandits.rules.information import Information as Information
+    from sparsebandits.rules.optima import pick as pick
     from sparsebandits.rules.optimism import ConfidenceRadius as ConfidenceRadius
     from sparsebandits.rules.optimism import Optimism as Optimism
-    from sparsebandits.rules.optima import pick as pick
     from sparsebandits.rules.ratio import minimise_over_actions as minimise_over_actions
     from sparsebandits.rules.ratio import minimise_over_distributions as minimise_over_distributions
     from sparsebandits.rules.ratio import ratios as ratios
