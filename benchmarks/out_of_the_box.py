@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from unittest.mock import patch
 
 import numpy as np
@@ -32,31 +32,8 @@ BEGIN, END = "<!-- begin: python -m benchmarks.out_of_the_box -->", "<!-- end --
 SEED = 20261116
 DRAWS = 2000
 
-Make = Callable[["World", int], sb.Policy]
-
-
-@dataclass(frozen=True, eq=False)
-class World:
-    """A table with a truth.
-
-    Attributes
-    ----------
-    actions : array of shape (K, d)
-        One row per action.
-    theta : array of shape (d,)
-        Coefficients.
-    variance : float
-        Noise variance.
-    """
-
-    actions: FloatArray
-    theta: FloatArray
-    variance: float
-
-    @property
-    def means(self) -> FloatArray:
-        """Mean reward of each action."""
-        return self.actions @ self.theta
+World: TypeAlias = sb.environments.Instance
+Make: TypeAlias = Callable[[World, int], sb.Policy]
 
 
 def gaussian(d: int, s: int, k: int = 200, correlation: float = 0.6, variance: float = 2.0) -> Callable[[int], World]:
@@ -64,8 +41,7 @@ def gaussian(d: int, s: int, k: int = 200, correlation: float = 0.6, variance: f
     family = sb.environments.GaussianActions(d, s, k, correlation, variance)
 
     def make(trial: int) -> World:
-        instance = family.sample(SeedSequence([SEED, trial]))
-        return World(instance.actions, instance.theta, variance)
+        return family.sample(SeedSequence([SEED, trial]))
 
     return make
 
@@ -149,7 +125,9 @@ def knowing(policy: Any, intercept: bool = False) -> Make:
     def make(world: World, seed: int) -> sb.Policy:
         matters = np.flatnonzero(world.theta)
         prior = sb.SpikeSlab(len(matters) / len(world.theta), float(np.mean(world.theta[matters] ** 2)))
-        made: sb.Policy = policy(world.actions, prior, world.variance, n_draws=DRAWS, seed=seed, intercept=intercept)
+        made: sb.Policy = policy(
+            world.actions, prior, world.noise_variance, n_draws=DRAWS, seed=seed, intercept=intercept
+        )
         return made
 
     return make
@@ -198,9 +176,9 @@ def regret(
     together: bool = False,
 ) -> float:
     """Return the regret of a game in the units of the world, whose rewards are passed through a function."""
-    noise = np.sqrt(world.variance) * np.random.default_rng([SEED, seed, 1]).standard_normal(rounds)
+    noise = np.sqrt(world.noise_variance) * np.random.default_rng([SEED, seed, 1]).standard_normal(rounds)
     if outlier is not None:
-        noise[outlier] = 100.0 * np.sqrt(world.variance)
+        noise[outlier] = 100.0 * np.sqrt(world.noise_variance)
     means, total = world.means, 0.0
     for start in range(0, rounds, batch):
         decisions = policy.ask(n=batch) if together else tuple(policy.ask() for _ in range(batch))
@@ -213,7 +191,7 @@ def regret(
 def found_of_top(world: World, policy: sb.Policy | ARD, seed: int, first: int = 5, measured: int = 20) -> int:
     """Return how many of the ten best rows are among 20 that are measured, none twice; the first five are random."""
     rng = np.random.default_rng([SEED, seed, 2])
-    rewards = world.means + np.sqrt(world.variance) * rng.standard_normal(len(world.actions))
+    rewards = world.means + np.sqrt(world.noise_variance) * rng.standard_normal(len(world.actions))
     order = rng.permutation(len(rewards))[:first].tolist()
     left = np.setdiff1d(np.arange(len(rewards)), order)
     if isinstance(policy, sb.Policy):
