@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from benchmarks import decisions, regret
+from benchmarks import decisions, out_of_the_box, regret
 from benchmarks.competitors import OURS
 from benchmarks.page import BLOCK, PAGE, filled
 from benchmarks.regret import ENTRIES
@@ -150,3 +150,20 @@ def test_the_comparison_in_the_readme_is_the_stored_one() -> None:
             (entry,) = (one for one in setting["competitors"] if one["name"] == README_ROWS[name])
             regrets = np.array(entry["regrets"])
             assert number == f"{regrets.mean():.0f} ± {regrets.std(ddof=1) / np.sqrt(len(regrets)):.0f}", name
+
+
+def test_the_tables_of_the_measurements_are_what_the_stored_games_say() -> None:
+    """docs/measurements.md; a changed game, and a changed table, would show."""
+    text, games = out_of_the_box.PAGE.read_text(encoding="utf-8"), out_of_the_box.stored()
+    assert games
+    assert out_of_the_box.with_tables(text, out_of_the_box.page(games)) == text
+    changed = [{**games[0], "found": games[0]["found"] + 100.0}, *games[1:]]
+    assert out_of_the_box.with_tables(text, out_of_the_box.page(changed)) != text
+
+
+def test_settings_out_of_the_box_can_be_played() -> None:
+    """The cheapest game of each kind, and none that is not deterministic."""
+    for setting, player in (("pure noise", "SparseIDS(table)"), ("first decisions", "SparseTS, version 0.1")):
+        one = out_of_the_box.play(setting, player, 0)
+        assert one == out_of_the_box.play(setting, player, 0)
+        assert 0.0 <= one["found"] <= 1.0
