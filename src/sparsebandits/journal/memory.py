@@ -50,7 +50,7 @@ class DecisionLog:
     >>> policy.tell(decision, 1.0)
     >>> log.add(decision, 1.0)
     >>> log
-    DecisionLog(1 round of 3 actions; propensities from 1 to 1)
+    DecisionLog(1 round of 3 actions; propensities from 0.333 to 0.333)
     """
 
     def __init__(self, actions: object = None) -> None:

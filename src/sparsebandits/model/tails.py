@@ -89,7 +89,7 @@ class Spread:
         Examples
         --------
         >>> Spread(100, 0.0, 100.0, -2.5, 2.5).weights(np.array([1.0, 10.0]), limit=5.0).round(2)
-        array([1.  , 0.26])
+        array([1.  , 0.25])
         """
         everything = self.after(y)
         others = everything.count - 1
