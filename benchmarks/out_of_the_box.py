@@ -3,8 +3,9 @@
 Levels and units, ties, batches, outliers, collinear columns, and hyperparameters that nobody knows, each beside what
 version 0.1 did or beside a policy that knows more. Games are kept as lines of JSON in
 ``benchmarks/results/out_of_the_box.jsonl``, so that a run that was stopped continues; the tables in
-docs/measurements.md are made from them. The number of trials of each setting was fixed before any was played, and no
-default was chosen on these seeds. ``--settings`` and ``--trials`` play a part, ``--report`` plays nothing.
+docs/measurements.md are made from them. The number of trials of each setting was fixed before these games were played,
+and no default was chosen on these seeds, on which parts of earlier versions had been played. ``--settings`` and
+``--trials`` play a part, ``--report`` plays nothing.
 """
 
 import argparse

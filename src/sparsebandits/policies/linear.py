@@ -28,8 +28,8 @@ def with_rewards(
     """Return actions and rewards for the arguments ``rewards``, ``noise_variance`` and ``intercept`` of a policy.
 
     With one noise variance per action, the variance of the rewards is their median, and the weight of an observation is
-    that median over its own noise variance. Rewards far out of line count less where the
-    noise is learnt, unless ``rewards`` is given.
+    that median over its own noise variance. Rewards far out of line count less where the noise is learnt, unless
+    ``rewards`` is given.
 
     Parameters
     ----------
