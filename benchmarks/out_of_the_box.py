@@ -4,12 +4,10 @@ Levels and units, ties, batches, outliers, collinear columns, and hyperparameter
 version 0.1 did or beside a policy that knows more. Games are kept as lines of JSON in
 ``benchmarks/results/out_of_the_box.jsonl``, so that a run that was stopped continues; the tables in
 docs/measurements.md are made from them. The number of trials of each setting was fixed before these games were played,
-and no default was chosen on these seeds, on which parts of earlier versions had been played. ``--settings`` and
-``--trials`` play a part, ``--report`` plays nothing.
+and no default was chosen on these seeds. ``--settings`` and ``--trials`` play a part, ``--report`` plays nothing.
 """
 
 import argparse
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,11 +16,11 @@ from typing import Any, TypeAlias
 from unittest.mock import patch
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.random import Generator, SeedSequence
 from sklearn.linear_model import ARDRegression
 
 import sparsebandits as sb
+from benchmarks import games
 from sparsebandits.arguments import FloatArray
 from sparsebandits.results.statistics import mean_interval
 from sparsebandits.rules.optima import Best
@@ -31,6 +29,9 @@ STORED = Path(__file__).parent / "results" / "out_of_the_box.jsonl"
 PAGE = Path(__file__).parent.parent / "docs" / "measurements.md"
 BEGIN, END = "<!-- begin: python -m benchmarks.out_of_the_box -->", "<!-- end -->"
 SEED = 20261116
+FIRST = 1000
+"""First trial; those before were played with priors that are no longer the default."""
+
 DRAWS = 2000
 
 World: TypeAlias = sb.environments.Instance
@@ -234,7 +235,7 @@ class Setting:
     measures: str = "regret"
 
 
-def games(make: Make, rounds: int, **how: Any) -> Callable[[World, int], float]:
+def game(make: Make, rounds: int, **how: Any) -> Callable[[World, int], float]:
     return lambda world, trial: regret(world, make(world, trial), rounds, trial, **how)
 
 
@@ -265,6 +266,40 @@ def favour(make: Make, rewards: int = 60) -> Callable[[World, int], float]:
     return play
 
 
+def moved(make: Make, rewards: int = 20) -> Callable[[World, int], float]:
+    """Return by how much P(optimal) of the best row changes when the table is turned upside down."""
+
+    def play(world: World, trial: int) -> float:
+        best, found = int(world.means.argmax()), []
+        x, y = _some_rewards(world, trial, rewards)
+        for order in (np.arange(len(world.actions)), np.arange(len(world.actions))[::-1]):
+            policy = make(World(world.actions[order], world.theta, world.noise_variance), trial)
+            policy.posterior.update(x, y)
+            found.append(policy.predict().optimal_probability[order == best][0])
+        return float(abs(found[0] - found[1]))
+
+    return play
+
+
+def _some_rewards(world: World, trial: int, count: int) -> tuple[FloatArray, FloatArray]:
+    """Return rows at random and their rewards."""
+    rng = np.random.default_rng([SEED, trial, 6])
+    rows = rng.integers(len(world.actions), size=count)
+    return world.actions[rows], world.means[rows] + np.sqrt(world.noise_variance) * rng.standard_normal(count)
+
+
+def relevant(make: Make, unit: float, rewards: int = 60) -> Callable[[World, int], float]:
+    """Return the mean inclusion of features that matter, after some rewards in another unit."""
+
+    def play(world: World, trial: int) -> float:
+        policy = make(world, trial)
+        x, y = _some_rewards(world, trial, rewards)
+        policy.posterior.update(x, unit * y)
+        return float(policy.posterior.inclusion()[world.theta != 0].mean())
+
+    return play
+
+
 def irrelevant(make: Make, rounds: int) -> Callable[[World, int], float]:
     """Return the mean inclusion of features that do not matter, after a game."""
 
@@ -278,13 +313,13 @@ def irrelevant(make: Make, rounds: int) -> Callable[[World, int], float]:
 
 def priors(d: int, s: int, rounds: int, trials: int, **more: Any) -> Setting:
     players = {
-        "hyperparameters known, no intercept": games(knowing(sb.SparseIDS), rounds),
-        "hyperparameters known, intercept": games(knowing(sb.SparseIDS, True), rounds),
-        "nothing known, no intercept": games(default(sb.SparseIDS, intercept=False), rounds),
-        "nothing known, intercept: SparseIDS(table)": games(default(sb.SparseIDS), rounds),
+        "hyperparameters known, no intercept": game(knowing(sb.SparseIDS), rounds),
+        "hyperparameters known, intercept": game(knowing(sb.SparseIDS, True), rounds),
+        "nothing known, no intercept": game(default(sb.SparseIDS, intercept=False), rounds),
+        "nothing known, intercept: SparseIDS(table)": game(default(sb.SparseIDS), rounds),
     }
     if d <= 100:
-        players["version 0.1"] = games(former(sb.SparseIDS), rounds)
+        players["version 0.1"] = game(former(sb.SparseIDS), rounds)
     facts = ", ".join(f"{name} {value:g}" for name, value in more.items())
     return Setting(
         f"d = {d}, s = {s}, {rounds} rounds{', ' * bool(facts)}{facts}", gaussian(d, s, **more), players, trials
@@ -318,11 +353,11 @@ UNITS: dict[str, Callable[[float], float]] = {
 }
 SPARSE = gaussian(15, 3, 80, 0.0, 0.5)
 TIES: dict[str, Callable[[World, int], float]] = {
-    "SparseTS(table)": games(default(sb.SparseTS), 150),
-    "SparseTS(table), but the first row wins ties": with_former_ties(games(default(sb.SparseTS), 150)),
-    "SparseTS, version 0.1": with_former_ties(games(former(sb.SparseTS), 150)),
-    "SparseIDS(table)": games(default(sb.SparseIDS), 150),
-    "SparseIDS, version 0.1": with_former_ties(games(former(sb.SparseIDS), 150)),
+    "SparseTS(table)": game(default(sb.SparseTS), 150),
+    "SparseTS(table), but the first row wins ties": with_former_ties(game(default(sb.SparseTS), 150)),
+    "SparseTS, version 0.1": with_former_ties(game(former(sb.SparseTS), 150)),
+    "SparseIDS(table)": game(default(sb.SparseIDS), 150),
+    "SparseIDS, version 0.1": with_former_ties(game(former(sb.SparseIDS), 150)),
 }
 SETTINGS: dict[str, Setting] = {
     "units": Setting(
@@ -330,10 +365,9 @@ SETTINGS: dict[str, Setting] = {
         SPARSE,
         {
             **{
-                f"{name}: SparseIDS(table)": games(default(sb.SparseIDS), 150, told=told)
-                for name, told in UNITS.items()
+                f"{name}: SparseIDS(table)": game(default(sb.SparseIDS), 150, told=told) for name, told in UNITS.items()
             },
-            **{f"{name}: version 0.1": games(former(sb.SparseIDS), 150, told=told) for name, told in UNITS.items()},
+            **{f"{name}: version 0.1": game(former(sb.SparseIDS), 150, told=told) for name, told in UNITS.items()},
         },
         40,
     ),
@@ -341,10 +375,10 @@ SETTINGS: dict[str, Setting] = {
         "one reward at 100 standard deviations, after 50 of 300 rounds, same worlds",
         SPARSE,
         {
-            "none: SparseIDS(table)": games(default(sb.SparseIDS), 300),
-            "one: SparseIDS(table)": games(default(sb.SparseIDS), 300, outlier=50),
-            "none: version 0.1": games(former(sb.SparseIDS), 300),
-            "one: version 0.1": games(former(sb.SparseIDS), 300, outlier=50),
+            "none: SparseIDS(table)": game(default(sb.SparseIDS), 300),
+            "one: SparseIDS(table)": game(default(sb.SparseIDS), 300, outlier=50),
+            "none: version 0.1": game(former(sb.SparseIDS), 300),
+            "one: version 0.1": game(former(sb.SparseIDS), 300, outlier=50),
         },
         40,
     ),
@@ -352,8 +386,8 @@ SETTINGS: dict[str, Setting] = {
         "what is out of line is the truth: one-hot table of 24 rows, three good ones, noise variance 1e-6, 150 rounds",
         one_hot(True, 1e-6),
         {
-            "SparseIDS(table)": games(default(sb.SparseIDS), 150),
-            "SparseIDS, all rewards count in full": games(default(sb.SparseIDS, rewards=sb.Gaussian()), 150),
+            "SparseIDS(table)": game(default(sb.SparseIDS), 150),
+            "SparseIDS, all rewards count in full": game(default(sb.SparseIDS, rewards=sb.Gaussian()), 150),
         },
         40,
     ),
@@ -385,6 +419,29 @@ SETTINGS: dict[str, Setting] = {
         400,
         "share",
     ),
+    "upside down": Setting(
+        "change of P(optimal) of the best of 60 rows of zeros and ones, after 20 rewards, when the table is reversed",
+        categories,
+        {
+            "SparseIDS(table)": moved(default(sb.SparseIDS)),
+            "SparseIDS, version 0.1": with_former_ties(moved(former(sb.SparseIDS))),
+        },
+        40,
+        "difference",
+    ),
+    "hundredths": Setting(
+        "mean P(included) of features that matter after 60 rewards in other units: d = 15, s = 3, noise variance 0.5",
+        SPARSE,
+        {
+            **{
+                f"times {unit:g}: {name}": relevant(make(sb.SparseIDS), unit)
+                for name, make in {"SparseIDS(table)": default, "version 0.1": former}.items()
+                for unit in (1.0, 0.01, 0.0001, 100.0)
+            },
+        },
+        40,
+        "probability",
+    ),
     "pure noise": Setting(
         "P(optimal) of the first of 33 rows after 60 rewards of pure noise; 20 features",
         gaussian(20, 2, 33, 0.0),
@@ -399,14 +456,14 @@ SETTINGS: dict[str, Setting] = {
         "ten decisions at a time, 20 times: d = 40, s = 4, 200 actions, independent features, noise variance 1",
         gaussian(40, 4, 200, 0.0, 1.0),
         {
-            "SparseIDS, ask(n=10)": games(default(sb.SparseIDS), 200, batch=10, together=True),
-            "SparseIDS, ten times ask()": games(default(sb.SparseIDS), 200, batch=10),
-            "SparseTS, ask(n=10)": games(default(sb.SparseTS), 200, batch=10, together=True),
-            "SparseIDS, one at a time": games(default(sb.SparseIDS), 200),
+            "SparseIDS, ask(n=10)": game(default(sb.SparseIDS), 200, batch=10, together=True),
+            "SparseIDS, ten times ask()": game(default(sb.SparseIDS), 200, batch=10),
+            "SparseTS, ask(n=10)": game(default(sb.SparseTS), 200, batch=10, together=True),
+            "SparseIDS, one at a time": game(default(sb.SparseIDS), 200),
         },
         40,
     ),
-    "d = 8": priors(8, 2, 60, 60, k=60, correlation=0.0, variance=0.25),
+    "d = 8": priors(8, 2, 60, 150, k=60, correlation=0.0, variance=0.25),
     "d = 8, inclusions": Setting(
         "d = 8: mean P(included) of features that do not matter, after 60 rounds",
         gaussian(8, 2, 60, 0.0, 0.25),
@@ -418,13 +475,13 @@ SETTINGS: dict[str, Setting] = {
         40,
         "probability",
     ),
-    "d = 20, all matter": priors(20, 20, 300, 60),
-    "d = 20, strong": priors(20, 2, 100, 60, variance=0.05),
-    "d = 40": priors(40, 4, 500, 60),
-    "d = 100": priors(100, 10, 500, 60),
-    "d = 100, s = 2": priors(100, 2, 500, 60),
-    "d = 100, s = 25": priors(100, 25, 500, 60),
-    "d = 200": priors(200, 4, 60, 60),
+    "d = 20, all matter": priors(20, 20, 300, 150),
+    "d = 20, strong": priors(20, 2, 100, 150, variance=0.05),
+    "d = 40": priors(40, 4, 500, 150),
+    "d = 100": priors(100, 10, 500, 150),
+    "d = 100, s = 2": priors(100, 2, 500, 150),
+    "d = 100, s = 25": priors(100, 25, 500, 150),
+    "d = 200": priors(200, 4, 60, 100),
     "d = 500": priors(500, 5, 100, 40),
     "spectra": on_smooth_curves(False),
     "spectra, smooth": on_smooth_curves(True),
@@ -434,14 +491,8 @@ SETTINGS: dict[str, Setting] = {
 def play(name: str, player: str, trial: int) -> dict[str, Any]:
     """Return what one player reaches in one trial."""
     setting = SETTINGS[name]
-    found = setting.players[player](setting.world(trial), trial)
+    found = setting.players[player](setting.world(FIRST + trial), FIRST + trial)
     return {"setting": name, "player": player, "trial": trial, "found": round(float(found), 4)}
-
-
-def stored() -> list[dict[str, Any]]:
-    """Return the games that are kept."""
-    text = STORED.read_text(encoding="utf-8") if STORED.exists() else ""
-    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
 
 
 def page(lines: list[dict[str, Any]]) -> str:
@@ -466,19 +517,13 @@ def page(lines: list[dict[str, Any]]) -> str:
             values, other = np.array([played[t] for t in trials]), np.array([base[t] for t in trials])
             low, high = mean_interval(values)
             digits = 0 if values.mean() >= 20 else 2
-            ratio = "" if played is base else f"{values.mean() / other.mean():.2f} ± {_error(values, other):.2f}"
+            relative = "" if played is base else "{:.2f} ± {:.2f}".format(*games.ratio(values, other))
             rows.append(
                 f"| {player} | {values.mean():.{digits}f} | {low:.{digits}f} to {high:.{digits}f} "
-                f"| {ratio} | {len(trials)} |"
+                f"| {relative} | {len(trials)} |"
             )
         blocks.append("\n".join(rows))
     return "\n\n".join(blocks)
-
-
-def _error(values: FloatArray, base: FloatArray) -> float:
-    """Return the standard error of the ratio of two means over the same trials."""
-    ratio = values.mean() / base.mean()
-    return float(np.std(values - ratio * base, ddof=1) / base.mean() / np.sqrt(len(values)))
 
 
 def with_tables(text: str, tables: str) -> str:
@@ -495,23 +540,16 @@ def main() -> None:
     parser.add_argument("--players", nargs="+", help="those whose names contain one of these words")
     parser.add_argument("--report", action="store_true")
     given = parser.parse_args()
-    lines = stored()
-    done = {(x["setting"], x["player"], x["trial"]) for x in lines}
     jobs = [
         (name, player, trial)
         for trial in range(given.trials)
         for name in given.settings
         for player in SETTINGS[name].players
-        if trial < SETTINGS[name].trials and (name, player, trial) not in done
+        if trial < SETTINGS[name].trials
         if given.players is None or any(word in player for word in given.players)
     ]
-    if not given.report:
-        parallel = Parallel(n_jobs=given.workers, return_as="generator_unordered", batch_size=1)
-        with STORED.open("a", encoding="utf-8") as file:
-            for outcome in parallel(delayed(play)(*job) for job in jobs):
-                file.write(json.dumps(outcome, ensure_ascii=False) + "\n")
-                file.flush()
-                lines.append(outcome)
+    jobs = [] if given.report else jobs
+    lines = games.played(STORED, play, jobs, ("setting", "player", "trial"), given.workers)
     tables = page(lines)
     print(tables)
     if BEGIN in (text := PAGE.read_text(encoding="utf-8")):

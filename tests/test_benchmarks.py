@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks import decisions, out_of_the_box, regret
 from benchmarks.competitors import OURS
+from benchmarks.games import stored
 from benchmarks.page import BLOCK, PAGE, filled
 from benchmarks.regret import ENTRIES
 from benchmarks.section import Figures, target
@@ -154,7 +155,7 @@ def test_the_comparison_in_the_readme_is_the_stored_one() -> None:
 
 def test_the_tables_of_the_measurements_are_what_the_stored_games_say() -> None:
     """docs/measurements.md; a changed game, and a changed table, would show."""
-    text, games = out_of_the_box.PAGE.read_text(encoding="utf-8"), out_of_the_box.stored()
+    text, games = out_of_the_box.PAGE.read_text(encoding="utf-8"), stored(out_of_the_box.STORED)
     assert games
     assert out_of_the_box.with_tables(text, out_of_the_box.page(games)) == text
     changed = [{**games[0], "found": games[0]["found"] + 100.0}, *games[1:]]

@@ -704,11 +704,11 @@ def default_prior(features: FloatArray) -> SpikeSlab:
     With s_j² the mean square of feature j over the actions and σ² the noise variance,
 
         β ~ Beta(1, d/k − 1),   k = min(5, d/4),
-        θ_j | γ_j = 1 ~ N(0, σ² V / s_j²),   β d V ~ IG(2, 1):
+        θ_j | γ_j = 1 ~ N(0, σ² V / s_j²),   β d V ~ IG(1/2, 1/8):
 
     about k features are expected to matter, and all that matter together are expected to move rewards about as much as
-    the noise does, whatever the units of the features and however many they are. docs/measurements.md says how these
-    numbers were chosen.
+    the noise does (the median of β d V is 0.55), or much more (its tail is heavy), whatever the units of the features
+    and however many they are. docs/measurements.md says how these numbers were chosen.
 
     Parameters
     ----------
@@ -724,5 +724,5 @@ def default_prior(features: FloatArray) -> SpikeSlab:
     few = min(EXPECTED_FEATURES, dimension / 4)
     squares = np.mean(features * features, axis=0)
     squares = np.clip(np.where(squares > 0, squares, 1.0), 1e-25, 1e25)
-    slab = InverseGammaSlab(2.0, 1.0, of_noise=True, relative=tuple(1.0 / squares), of_total=True)
+    slab = InverseGammaSlab(0.5, 0.125, of_noise=True, relative=tuple(1.0 / squares), of_total=True)
     return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), slab)

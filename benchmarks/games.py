@@ -1,0 +1,53 @@
+"""Games that are kept one by one as lines of JSON, so that a run that was stopped continues."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from sparsebandits.arguments import FloatArray
+
+
+def stored(path: Path) -> list[dict[str, Any]]:
+    """Return the games that are kept; a line that was cut off is none."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+
+
+def played(
+    path: Path, play: Callable[..., dict[str, Any]], jobs: Iterable[Sequence[Any]], keys: Sequence[str], workers: int
+) -> list[dict[str, Any]]:
+    """Play the games that are not kept yet, keep them, and return all.
+
+    Parameters
+    ----------
+    path : path
+        File that keeps the games.
+    play : callable
+        Plays one game, given a job, and returns it; what it returns has the job under ``keys``.
+    jobs : iterable of sequences
+        Arguments of ``play``.
+    keys : sequence of str
+        Names of these arguments in what is kept.
+    workers : int
+        Number of processes.
+    """
+    lines = stored(path)
+    done = {tuple(line[key] for key in keys) for line in lines}
+    parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
+    with path.open("a", encoding="utf-8") as file:
+        for outcome in parallel(delayed(play)(*job) for job in jobs if tuple(job) not in done):
+            file.write(json.dumps(outcome, ensure_ascii=False) + "\n")
+            file.flush()
+            lines.append(outcome)
+    return lines
+
+
+def ratio(values: FloatArray, base: FloatArray) -> tuple[float, float]:
+    """Return the ratio of two means over the same trials, and its standard error."""
+    found = float(values.mean() / base.mean())
+    error = np.std(values - found * base, ddof=1) / base.mean() / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return found, float(error)
