@@ -49,6 +49,18 @@ def test_what_happens_twice_is_believed_and_equal_rewards_are_no_measure() -> No
     assert (Spread().weights(np.append(np.zeros(9), 1e6), 5.0) == 1.0).all()  # too few to tell
 
 
+def test_one_out_of_line_does_not_hide_the_next() -> None:
+    ordinary = np.random.default_rng(0).standard_normal(50)
+    first = np.array([100.0])
+    for before in (Spread().after(ordinary), Spread()):
+        batch = first if before.count else np.append(ordinary, first)
+        weights = before.weights(batch, 5.0)
+        hidden, seen = before.after(batch), before.after(batch, weights)
+        assert hidden.weights(np.array([-100.0]), 5.0)[0] > 0.1
+        assert seen.weights(np.array([-100.0]), 5.0)[0] < 0.01
+        assert seen.weights(np.array([110.0]), 5.0)[0] == 1.0, "what has happened before is believed"
+
+
 @pytest.mark.parametrize("intercept", [False, True])
 def test_a_posterior_of_such_rewards_is_that_of_the_weights(intercept: bool) -> None:
     rng = np.random.default_rng(0)
@@ -60,7 +72,7 @@ def test_a_posterior_of_such_rewards_is_that_of_the_weights(intercept: bool) -> 
     spread = Spread()
     for row in range(40):
         weight = spread.weights(y[row : row + 1], 5.0)
-        spread = spread.after(y[row : row + 1])
+        spread = spread.after(y[row : row + 1], weight)
         one.update(x[row], y[row])
         other.update(x[row], y[row], weight)
     np.testing.assert_allclose(one.mean(), other.mean(), rtol=1e-12)
@@ -75,8 +87,9 @@ def test_rare_successes_are_not_lost() -> None:
     rng = np.random.default_rng(0)
     clicks, spread, weights = (rng.random(3000) < 0.01).astype(float), Spread(), []
     for click in clicks:
-        weights.append(float(spread.weights(np.array([click]), 5.0)[0]))
-        spread = spread.after(np.array([click]))
+        weight = spread.weights(np.array([click]), 5.0)
+        weights.append(float(weight[0]))
+        spread = spread.after(np.array([click]), weight)
     assert np.sum(np.array(weights)[clicks == 1] < 1) <= 1
 
 

@@ -102,6 +102,40 @@ def test_rewards_of_zero_before_the_first_other_one(name: str, given: Any) -> No
     np.testing.assert_allclose(found, other.inclusion(), atol=0.06)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_equal_rewards_and_then_a_large_one(seed: int) -> None:
+    """The unit becomes known late, and leaves few of the particles that were to fit any unit."""
+    policy = POLICIES["SparseIDS"](TABLE, prior=sb.SpikeSlab(0.4, 1.0), seed=seed)
+    for reward in [0.0] * 5 + [3000.0, 0.0, 0.0]:
+        policy.tell(policy.ask(), reward)
+    assert policy.posterior.unit > 1000.0
+    assert np.isfinite(policy.predict().mean).all()
+
+
+@pytest.mark.parametrize("rewards", [[5.0], [5.0, 5.0, 5.0]])
+def test_nothing_is_predicted_in_a_unit_that_is_not_known(rewards: list[float]) -> None:
+    policy = POLICIES["SparseIDS"](TABLE, seed=0)
+    for reward in rewards:
+        policy.tell(policy.ask(), reward)
+    found = policy.predict()
+    np.testing.assert_array_equal(found.mean, 5.0)
+    np.testing.assert_array_equal(found.sd, np.inf)
+    policy.tell(policy.ask(), 6.0)
+    assert np.isfinite(policy.predict().sd).all()
+
+
+def test_the_first_of_a_batch_is_the_next_decision() -> None:
+    """Nothing has to be believed for it, so a learnt noise is not replaced by its mean."""
+    for n in (None, 3):
+        policy = sb.SparseIDS(TABLE, seed=0, gain="mutual-information", n_draws=300)
+        played(policy, rounds=6)
+        first = policy.ask() if n is None else policy.ask(n=n)[0]
+        if n is None:
+            alone = first
+    assert first.action == alone.action
+    assert str(first.reasons) == str(alone.reasons)
+
+
 ONE_HOT = np.eye(8)
 
 

@@ -210,6 +210,14 @@ def test_beliefs_integrate_over_what_is_learnt(engine: Any) -> None:
     np.testing.assert_array_equal(
         Beliefs(known, actions).mutual_information, mutual_information(known.draws(), actions, known.noise_variance)
     )
+    level = engine(POINT, 3, rewards=sb.Gaussian(NOISE, intercept=True), n_draws=400, seed=0)
+    level.update(x, y)  # the level of rewards, of which there are five, adds σ²/5 to the noise of the next
+    found, variances = Beliefs(level, actions), 1.2 * level.learnt()["noise_variance"]
+    np.testing.assert_allclose(
+        found.mutual_information,
+        mutual_information_of_learnt_noise(level.draws(), actions - x.mean(axis=0), variances, found.best),
+        rtol=1e-9,
+    )
     differing = np.linspace(0.5, 2.0, 6)
     np.testing.assert_array_equal(
         Beliefs(known, actions, differing).mutual_information, mutual_information(known.draws(), actions, differing)

@@ -4,6 +4,7 @@ No state is kept between calls: everything is learned afresh from the table, so 
 table. ``choose.py`` has the model and how a batch is chosen.
 """
 
+import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -285,8 +286,9 @@ def decide(
     recommendations = []
     for decision in made.ask(made.actions.rows(left), n=count, distinct=True):
         row = int(left[decision.action])
-        seen, tries = len(past.rewards) > 0, int((past.tried == row).sum())
-        mean, sd = float(prediction.mean[row]) if seen else None, float(prediction.sd[row]) if seen else None
+        tries = int((past.tried == row).sum())
+        known = math.isfinite(prediction.sd[row])  # it is not before the first reward, or if all of them are equal
+        mean, sd = (float(prediction.mean[row]), float(prediction.sd[row])) if known else (None, None)
         recommendations.append(Recommendation(row, past.names[row], tries, mean, sd, decision, past.features[row]))
     about = {
         "policy": type(made).__name__,

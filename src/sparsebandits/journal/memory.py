@@ -5,8 +5,8 @@ its reward, and its propensity, the probability with which it was played.
 
 The propensity is ``decision.probability``. It is exact for randomised IDS, and for ``SparseTS`` on particles or chains;
 with ``LinTS`` it is estimated from as many draws as ``decision.probability_draws`` says, so it has a small error.
-Deterministic policies (deterministic IDS, LinUCB) have propensity 1: their logs contain no information about other
-actions.
+Deterministic policies (deterministic IDS, LinUCB) have propensity 1, or 1/m where m actions tie: their logs contain no
+information about other actions.
 """
 
 import os

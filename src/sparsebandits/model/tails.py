@@ -50,13 +50,16 @@ class Spread:
     least: float = math.inf
     most: float = -math.inf
 
-    def after(self, y: FloatArray) -> "Spread":
+    def after(self, y: FloatArray, weights: FloatArray | None = None) -> "Spread":
         """Return the spread with further rewards.
 
         Parameters
         ----------
         y : array of shape (n,)
             Rewards.
+        weights : array of shape (n,), optional
+            Their :meth:`weights`; by default 1. One that weighs w < 1 counts as one at the limit, √w as far from the
+            others: else it would hide the next one.
 
         Returns
         -------
@@ -65,10 +68,14 @@ class Spread:
         """
         if len(y) == 0:
             return self
+        ends = min(self.least, float(y.min())), max(self.most, float(y.max()))
+        if weights is not None and (weights < 1.0).any():
+            ordinary = y[weights == 1.0]
+            others = self.after(ordinary).mean
+            y = np.where(weights < 1.0, others + np.sqrt(weights) * (y - others), y)
         mean, count = float(y.mean()), self.count + len(y)
         apart = mean - self.mean
         squares = float(((y - mean) ** 2).sum()) + apart * apart * self.count * len(y) / count
-        ends = min(self.least, float(y.min())), max(self.most, float(y.max()))
         return Spread(count, self.mean + apart * len(y) / count, self.squares + squares, *ends)
 
     def weights(self, y: FloatArray, limit: float) -> FloatArray:

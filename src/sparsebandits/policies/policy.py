@@ -101,7 +101,8 @@ class Prediction:
     mean : array of shape (K,)
         Expected reward of each action; NaN as long as no reward has come if rewards have an unknown level.
     sd : array of shape (K,)
-        Standard deviation of the mean reward of each action, without the noise of a single reward.
+        Standard deviation of the mean reward of each action, without the noise of a single reward; infinite as long as
+        nothing is known of the unit of the rewards, since they are all equal.
     optimal_probability : array of shape (K,)
         Probability that each action is the best of them.
     """
@@ -236,7 +237,8 @@ class Policy:
         n : int, optional
             Number of decisions in a batch; by default one decision, not in a tuple.
         distinct : bool, default=False
-            Whether no row may occur twice in the batch.
+            Whether no row may occur twice in the batch. The probability of a decision is then among the rows that are
+            left, so the log of such batches does not serve off-policy evaluation.
         pending : bool, optional
             Whether decisions that await their reward count as if their expected reward had come. By default they do in
             a batch, unless the rule draws afresh, and not for a single decision.
@@ -266,11 +268,14 @@ class Policy:
             raise ArgumentValueError("pending", "False", got)
         counts = n is not None and believes and not self.rule.draws_afresh if pending is None else pending
         posterior, memory = self.posterior, self._optima
-        if counts and (count > 1 or self._pending):  # a copy believes what has not been seen
-            posterior, memory = self.posterior.believer(), OptimaMemory()
-            self._believe(posterior, tuple(self._pending.values()))
-        left, found = np.arange(len(available)), []
-        for number in range(count):
+        left = np.arange(len(available))
+        found: list[Decision] = []
+        for _ in range(count):
+            awaited = found[-1:] if posterior is not self.posterior else tuple(self._pending.values())
+            if counts and awaited:  # a copy believes what has not been seen
+                if posterior is self.posterior:
+                    posterior, memory = self.posterior.believer(), OptimaMemory()
+                self._believe(posterior, awaited)
             offered = available.rows(left) if distinct and n is not None else available
             before = None if self.journal is None else generator_state(self._rng)
             choice = self.rule.choose(self._beliefs(offered, posterior, memory), self._rng)
@@ -285,8 +290,6 @@ class Policy:
                 raise
             found.append(decision)
             left = left[left != decision.action]
-            if counts and number + 1 < count:
-                self._believe(posterior, (decision,))
         return found[0] if n is None else tuple(found)
 
     def _believe(self, posterior: Any, decisions: Sequence[Decision]) -> None:
@@ -294,6 +297,8 @@ class Policy:
         if decisions:
             x = np.array([one.features for one in decisions])
             expected = Beliefs(posterior, x).means
+            if getattr(self.posterior, "unit", 1.0) == 0.0:  # then differences are Monte Carlo error
+                expected = np.full(len(x), 0.0 if posterior.level is None else posterior.level.reward)
             posterior.absorb(x, expected, self._weights(decisions))
 
     def _check_choice(self, choice: Choice, available: ActionSet) -> None:
@@ -365,6 +370,9 @@ class Policy:
         mean, variance = beliefs.means, beliefs.variances + beliefs.level_variance
         if beliefs.level is not None and beliefs.level.weight == 0.0:  # at any level
             mean, variance = np.full(len(mean), np.nan), np.full(len(mean), np.inf)
+        elif getattr(self.posterior, "unit", 1.0) == 0.0:  # all rewards are equal so far, whatever their unit is
+            level = 0.0 if beliefs.level is None else beliefs.level.reward
+            mean, variance = np.full(len(mean), level), np.full(len(mean), np.inf)
         return Prediction(mean, np.sqrt(variance), beliefs.optimal_probability)
 
     def _relative(self, available: ActionSet) -> FloatArray:

@@ -17,6 +17,7 @@ from numpy.random import Generator
 
 from sparsebandits.arguments import (
     LARGEST,
+    ArgumentTypeError,
     ArgumentValueError,
     FloatArray,
     check_array,
@@ -121,8 +122,8 @@ class Engine(ABC):
         """
         level, spread = None, self.spread
         if self.rewards.tails is not None:
-            spread = self.spread.after(y)
             own = self.spread.weights(y, self.rewards.tails)
+            spread = self.spread.after(y, own)
             if (own < 1.0).any():
                 weights = own if weights is None else own * weights
         if self.level is not None:
@@ -226,6 +227,8 @@ class Engine(ABC):
         found = self.inclusions()
         if features is None:
             return found
+        if not isinstance(features, str | Sequence):
+            raise ArgumentTypeError("features", "a name or names of features", shown(features))
         named = feature_names(self.feature_names, self.dimension)
         unknown = [name for name in ([features] if isinstance(features, str) else features) if name not in named]
         if unknown:

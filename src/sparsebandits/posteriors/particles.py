@@ -222,6 +222,8 @@ class Particles(Engine):
         self._particles, logs = particles, self._cloud.weights.logs - before
         self._cloud = Cloud(particles.theta, logs + self._log_likelihood())
         self.log_evidence -= self.evidence.count * math.log(unit)
+        if self._cloud.weights.effective_size < LEAST_SHARE * self.n_draws:
+            self._resample_and_move(np.zeros(self.dimension), 0.0, 1.0, 0.0)
 
     def _log_likelihood(self) -> FloatArray:
         """Return the log likelihood of each particle given rewards that were all zero, up to a common constant."""
