@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from benchmarks import decisions, out_of_the_box, regret
+from benchmarks import decisions, out_of_the_box, priors, regret
 from benchmarks.competitors import OURS
 from benchmarks.games import stored
 from benchmarks.page import BLOCK, PAGE, filled
@@ -160,6 +160,14 @@ def test_the_tables_of_the_measurements_are_what_the_stored_games_say() -> None:
     assert out_of_the_box.with_tables(text, out_of_the_box.page(games)) == text
     changed = [{**games[0], "found": games[0]["found"] + 100.0}, *games[1:]]
     assert out_of_the_box.with_tables(text, out_of_the_box.page(changed)) != text
+
+
+def test_the_screening_of_priors_in_the_measurements_is_the_stored_one() -> None:
+    text, found = out_of_the_box.PAGE.read_text(encoding="utf-8"), priors.table(stored(priors.STORED))
+    assert found in text.replace(" (**default**)", "")
+    one = priors.play("spectra", "total IG(1/2, 1/8)", 0)
+    assert one == priors.play("spectra", "total IG(1/2, 1/8)", 0)
+    assert one in stored(priors.STORED), "the default prior plays as it is stored"
 
 
 def test_settings_out_of_the_box_can_be_played() -> None:
