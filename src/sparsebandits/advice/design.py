@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsebandits.advice.cells import escaped
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.tables import Cell, Table, formatted
 from sparsebandits.theory import Design, Unseen, exploratory_design, unseen_features
@@ -112,13 +113,18 @@ class Exploration:
         return f"feature {column + 1}" if names is None else names[column]
 
     def to_csv(self) -> str:
-        """Return the weights of all actions, in their order, as CSV with numbers to the last bit."""
+        """Return the weights of all actions, in their order, as CSV with numbers to the last bit.
+
+        A name that a spreadsheet would take for a formula begins with an apostrophe, which is no part of the name when
+        this package reads the file.
+        """
         content = io.StringIO()
-        writer = csv.writer(content, lineterminator="\n")
         labels = self.actions.labels
+        odd = any("\r" in label for label in labels or ())  # which Python before 3.13 leaves without quotes
+        writer = csv.writer(content, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL)
         writer.writerow(("row", "weight") if labels is None else ("row", "action", "weight"))
         for row, weight in enumerate(self.design.weights.tolist()):
-            cells: tuple[Cell, ...] = (row + 1, weight) if labels is None else (row + 1, labels[row], weight)
+            cells: tuple[Cell, ...] = (row + 1, weight) if labels is None else (row + 1, escaped(labels[row]), weight)
             writer.writerow(cells)
         return content.getvalue()
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.advice.sheet import Column, Sheet, as_text, is_number, read_sheet, sheet_of, typed_columns
+from sparsebandits.advice.cells import Column, as_text, is_number
+from sparsebandits.advice.sheet import Sheet, read_sheet, sheet_of, typed_columns
 from sparsebandits.arguments import (
     ArgumentTypeError,
     ArgumentValueError,
@@ -99,7 +100,8 @@ def read_actions(path: str | os.PathLike[str], ignore: str | Sequence[str] = ())
     _refuse_empty(sheet)
     ignored = sheet.matching("ignore", ignore)
     names = sheet.name_column(ignored)
-    features = [column for column in sheet.columns if column not in (names, *ignored)]
+    others = {names, *ignored}
+    features = [column for column in sheet.columns if column not in others]
     if not features:
         raise ArgumentValueError("file", "at least one column of numbers", f"none in {path}")
     labels = None if names is None else tuple(sheet.columns[names].cells)
@@ -114,9 +116,12 @@ def read_history(
     ignore: str | Sequence[str],
 ) -> History:
     """Return the actions and past rewards in the tables; the arguments are those of :func:`sparsebandits.decide`."""
-    sheet = sheet_of("file" if isinstance(actions, str | os.PathLike) else "actions", actions)
-    _refuse_empty(sheet)
+    if not isinstance(name, str | None):
+        raise ArgumentTypeError("name", "the name of a column", shown(name))
     second = _second_table(rewards)
+    written = {name or "", *(() if second is None else second.columns)}  # columns that may name the actions
+    sheet = sheet_of("file" if isinstance(actions, str | os.PathLike) else "actions", actions, written)
+    _refuse_empty(sheet)
     ignored = sheet.matching("ignore", ignore)
     if reward_columns is None:
         of_rewards = [c for c in sheet.columns if REWARD.fullmatch(c) and c not in ignored and c != name]
@@ -127,7 +132,8 @@ def read_history(
         both = next(iter(second.columns))
         named = both if both in sheet.columns else None  # both tables call the actions the same
     names = _action_names(sheet, named)
-    columns = [column for column in sheet.columns if column not in {named, *of_rewards, *ignored}]
+    others = {named, *of_rewards, *ignored}
+    columns = [column for column in sheet.columns if column not in others]
     features = _features(sheet, columns, anonymous=named is None and sheet.index is None)
     varies = ~_constant(features)
     tried, values = _observed(sheet, of_rewards)
@@ -141,12 +147,13 @@ def read_history(
             notes.append(f"{columns[0]} counts the rows and is taken as a feature")
         if second is not None:
             notes.append(f"actions have no names, so rewards are matched to rows by number, the first being {names[0]}")
-    notes += [f"{column} is the same for all actions and is left out" for column in columns if column not in kept]
+    constant = (column for column, differs in zip(columns, varies.tolist(), strict=True) if not differs)
+    notes += [f"{column} is the same for all actions and is left out" for column in constant]
     notes += _notes_on_rewards(of_rewards, values)
     if not of_rewards and second is None:
         listed = ", ".join(kept[:SHOWN_FEATURES]) + (", ..." if len(kept) > SHOWN_FEATURES else "")
         notes.append(f"no column is called reward; features are {listed}. If one of them holds rewards, name it")
-    found = History(names, kept, features[:, varies], tried, values, tuple(notes))
+    found = History(names, kept, features if varies.all() else features[:, varies], tried, values, tuple(notes))
     if found.scale < 1 / LARGEST_CELL:
         raise ArgumentValueError("rewards", "rewards in a larger unit", f"a spread of {found.scale:.2g}")
     return found
@@ -171,8 +178,9 @@ def _action_names(sheet: Sheet, column: str | None) -> tuple[str, ...]:
         got = f"an empty cell in {sheet.where(names.index(''), column)}"
         raise ArgumentValueError(sheet.argument, "a name for each action", got)
     if len(set(names)) < len(names):
-        row = next(row for row, name in enumerate(names) if name in names[:row])
-        before = sheet.where(names.index(names[row]))
+        rows: dict[str, int] = {}
+        row = next(row for row, name in enumerate(names) if rows.setdefault(name, row) != row)
+        before = sheet.where(rows[names[row]])
         got = f"{shown(names[row])} in {sheet.where(row, column)} and in {before}"
         raise ArgumentValueError(sheet.argument, "each action once", got)
     return names
@@ -188,7 +196,7 @@ def _features(sheet: Sheet, columns: Sequence[str], anonymous: bool) -> FloatArr
     features = sheet.numbers(columns, LARGEST_CELL)
     if len(features) < 2:
         raise ArgumentValueError(sheet.argument, "at least two actions to choose from", f"one{sheet.inside}")
-    constant, deviations = _constant(features), features.std(axis=0)
+    constant, deviations = _constant(features), np.array([column.std() for column in features.T])
     narrow = np.flatnonzero(~constant & (deviations < 1 / LARGEST_CELL))
     if len(narrow):
         got = f"a spread of {deviations[narrow[0]]:.2g} in column {shown(columns[narrow[0]])}{sheet.inside}"
@@ -214,7 +222,8 @@ def _refuse_words(sheet: Sheet, name: str, anonymous: bool) -> None:
 
 def _constant(values: FloatArray) -> Any:
     """Return whether each column, or a vector, is the same number throughout, up to rounding."""
-    return np.ptp(values, axis=0) <= 8 * np.finfo(np.float64).eps * np.abs(values).max(axis=0)
+    low, high = values.min(axis=0), values.max(axis=0)
+    return high - low <= 8 * np.finfo(np.float64).eps * np.maximum(high, -low)
 
 
 def _observed(sheet: Sheet, columns: Sequence[str]) -> tuple[IntArray, FloatArray]:

@@ -1,59 +1,28 @@
 """The columns of a table: CSV and Parquet files, and DataFrames of pandas, polars or Arrow.
 
-A CSV file is UTF-8 text with commas between cells and decimal points in numbers, and starts with a line of column
-names. A Parquet file is recognised by its first bytes. A column is numeric if every cell that is not empty is a number.
-Errors say where: the line of a CSV file, the row of a Parquet file (from 1) or of a DataFrame (from 0), and the column.
-
-Columns are read as a whole. The text of their cells is made only where it is needed: for names, and for errors.
+A Parquet file is recognised by its first bytes; any other is read as CSV. A column is numeric if every cell that is not
+empty is a number. Errors say where: the line of a CSV file, the row of a Parquet file (from 1) or of a DataFrame (from
+0), and the column.
 """
 
-import csv
-import io
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
+from sparsebandits.advice.cells import MOST_CELLS, Column, as_numbers, as_text, is_number, like_number
+from sparsebandits.advice.csv_file import CsvReader
 from sparsebandits.arguments import LARGEST, ArgumentTypeError, ArgumentValueError, FloatArray, columns_of, shown
 
 PARQUET = b"PAR1"
 PANDAS_INDEX = "__index_level_0__"
 MOST_SHOWN = 200
 """Largest number of characters of column names in a message."""
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One column of a table.
-
-    Parameters
-    ----------
-    numbers : array of shape (rows,) or None
-        The cells as numbers, NaN where a cell is empty; None if some cell is not a number.
-    values : sequence
-        The cells as they came.
-    kind : str, default="text"
-        What the cells are that are not numbers.
-    """
-
-    numbers: FloatArray | None
-    values: Sequence[Any]
-    kind: str = "text"
-
-    @cached_property
-    def cells(self) -> list[str]:
-        """The cells as text, empty where a value is missing."""
-        return as_text(self.values)
-
-    def names_rows(self) -> bool:
-        """Return whether this column, not of numbers, may hold names: no cell is empty or reads like a number."""
-        return self.kind == "text" and not any(cell == "" or _like_number(cell) for cell in self.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,18 +114,19 @@ class Sheet:
         empty : bool, default=False
             Whether cells may be empty; these are NaN in the result.
         """
+        matrix = np.empty((len(self), len(names)), order="F")
         for name in names:
             if self.columns[name].numbers is None:
                 self._refuse_text(name)
-        numbers = np.array([self.columns[name].numbers for name in names], dtype=np.float64)
-        numbers = numbers.reshape(len(names), len(self))
-        wrong = ~(np.abs(numbers) <= largest)  # NaN too
-        if empty:
-            wrong &= ~np.isnan(numbers)
-        if wrong.any():
-            column, row = (int(place) for place in np.argwhere(wrong)[0])
-            self._refuse_number(names[column], row, largest)
-        return np.ascontiguousarray(numbers.T)
+        for place, name in enumerate(names):
+            numbers = np.asarray(self.columns[name].numbers)
+            wrong = ~(np.abs(numbers) <= largest)  # NaN too
+            if empty:
+                wrong &= ~np.isnan(numbers)
+            if wrong.any():
+                self._refuse_number(name, int(wrong.argmax()), largest)
+            matrix[:, place] = numbers
+        return matrix
 
     def _refuse_number(self, name: str, row: int, largest: float) -> NoReturn:
         column, where = self.columns[name], self.where(row, name)
@@ -179,29 +149,16 @@ class Sheet:
             got = "an empty cell"
         elif not wrong:  # a column of text in a table with types, all digits
             got, hint = f"the text {got}", "; convert them to numbers, or say that the column holds names"
-        elif text and _like_number(cell):
+        elif text and like_number(cell):
             hint = "; numbers are written with a decimal point"
         where = self.where(row, name)
         raise ArgumentValueError(self.argument, "a number in every cell", f"{got} in {where}{hint}")
 
 
-def is_number(cell: str) -> bool:
-    """Return whether a cell of a text file reads as a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # Python reads 1_000, other programs do not
-
-
-def _like_number(cell: str) -> bool:
-    return is_number(cell) or is_number(cell.replace(",", "."))
-
-
-def sheet_of(argument: str, value: object) -> Sheet:
-    """Return the file at a path, or a DataFrame, as a sheet."""
+def sheet_of(argument: str, value: object, kept: Collection[str] = ()) -> Sheet:
+    """Return the file at a path, or a DataFrame, as a sheet; ``kept`` is as for :func:`read_sheet`."""
     if isinstance(value, str | os.PathLike):
-        return read_sheet(argument, value)
+        return read_sheet(argument, value, kept)
     arrays = columns_of(argument, value)
     if arrays is None:
         raise ArgumentTypeError(argument, "a DataFrame or the path of a file", shown(value))
@@ -212,59 +169,20 @@ def sheet_of(argument: str, value: object) -> Sheet:
     return Sheet(argument, "", typed_columns(arrays), range(count), "row", names)
 
 
-def read_sheet(argument: str, path: str | os.PathLike[str]) -> Sheet:
-    """Return the CSV or Parquet file at ``path``."""
+def read_sheet(argument: str, path: str | os.PathLike[str], kept: Collection[str] = ()) -> Sheet:
+    """Return the CSV or Parquet file at ``path``; ``kept`` are columns whose numbers are needed as they are written."""
     try:
-        content = Path(path).read_bytes()  # once: it may be a pipe
+        with Path(path).open("rb") as file:  # once: it may be a pipe
+            if not file.peek(len(PARQUET)).startswith(PARQUET):
+                columns, lines = CsvReader(argument, path).read(file, kept)
+                return Sheet(argument, str(path), columns, lines, "line")
+            content = file.read()
+    except ArgumentValueError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or error
         raise OSError(f"{argument}: expected a CSV or Parquet file, got {path}: {why}") from error
-    return (_from_parquet if content.startswith(PARQUET) else _from_csv)(argument, path, content)
-
-
-def _from_csv(argument: str, path: str | os.PathLike[str], content: bytes) -> Sheet:
-    try:
-        text = content.decode("utf-8-sig")
-        if "\0" in text:
-            raise UnicodeError
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-        lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if row]
-    except UnicodeError:
-        raise ArgumentValueError(argument, "UTF-8 text or Parquet", f"something else in {path}") from None
-    except csv.Error as error:
-        raise ArgumentValueError(argument, "CSV", f"something else in {path}: {error}") from None
-    if not lines:
-        raise ArgumentValueError(argument, "a line of column names and lines of cells", f"nothing in {path}")
-    while len(lines) > 1 and not any(lines[-1][1]):  # empty lines that spreadsheets leave at the end
-        lines.pop()
-    (_, names), rows = lines[0], lines[1:]
-    for mark, word in {";": "semicolons", "\t": "tabs"}.items():
-        if len(names) == 1 and mark in names[0]:
-            hint = "save it with commas, and with points in numbers"
-            raise ArgumentValueError(argument, "commas between cells", f"{word} in {path}; {hint}")
-    _check_names(argument, path, names)
-    for line, row in rows:
-        if len(row) != len(names):
-            expected = f"{len(names)} cells, one per column"
-            raise ArgumentValueError(argument, expected, f"{len(row)} in line {line} of {path}")
-    cells = zip(*(row for _, row in rows), strict=True) if rows else ((),) * len(names)
-    columns = {name: Column(_as_numbers(column), column) for name, column in zip(names, cells, strict=True)}
-    return Sheet(argument, str(path), columns, [line for line, _ in rows], "line")
-
-
-def _check_names(argument: str, path: str | os.PathLike[str], names: Sequence[str]) -> None:
-    """Refuse a first line of data, and names that are empty or repeated; pandas may write 0, 1, 2, … as names."""
-    named = list(names[1:] if names[0] == "" else names)
-    numbers = [name for name in named if is_number(name)]
-    if numbers and named != [str(column) for column in range(len(named))]:
-        got = f"the number {shown(numbers[0])} in {path}"
-        raise ArgumentValueError(argument, "a first line of column names", got)
-    if "" in named:
-        raise ArgumentValueError(argument, "a name for each column after the first", f"an empty one in {path}")
-    repeated = sorted({name for name in named if named.count(name) > 1})
-    if repeated:
-        got = f"more than one of {shown(repeated)} in {path}"
-        raise ArgumentValueError(argument, "columns with different names", got)
+    return _from_parquet(argument, path, content)
 
 
 def _from_parquet(argument: str, path: str | os.PathLike[str], content: bytes) -> Sheet:
@@ -275,7 +193,11 @@ def _from_parquet(argument: str, path: str | os.PathLike[str], content: bytes) -
         hint = "pip install 'sparsebandits[results]'"
         raise OSError(f"{argument}: {path} is a Parquet file, which needs pyarrow ({hint})") from error
     try:
-        table = pq.ParquetFile(pa.BufferReader(content)).read()
+        file = pq.ParquetFile(pa.BufferReader(content))
+        count = file.metadata.num_rows * file.metadata.num_columns
+        if count > MOST_CELLS:
+            raise ArgumentValueError(argument, f"at most {MOST_CELLS} cells", f"{count} in {path}")
+        table = file.read()
     except (pa.ArrowException, OSError) as error:
         raise ArgumentValueError(argument, "a complete Parquet file", f"{path}: {error}") from None
     arrays = columns_of(argument, table) or {}
@@ -298,32 +220,8 @@ def _typed(array: Any) -> Column:
     if any(isinstance(value, str) for value in values):
         return Column(None, values)
     cells = as_text(values)  # integers with empty cells, or decimals
-    numbers = _as_numbers(cells)
+    numbers = as_numbers(cells)
     if numbers is not None:
         return Column(numbers, cells)
     other = next(value for value, cell in zip(values, cells, strict=True) if cell and not is_number(cell))
     return Column(None, cells, type(other).__name__)
-
-
-def _as_numbers(cells: Sequence[str]) -> FloatArray | None:
-    """Return cells as numbers, NaN where they are empty, or None if one is something else."""
-    try:
-        numbers = np.array([float(cell) if cell else np.nan for cell in cells])
-    except ValueError:
-        return None
-    return None if any("_" in cell for cell in cells) else numbers  # as in is_number
-
-
-def as_text(values: Iterable[Any]) -> list[str]:
-    """Return cells, or labels, as a text file would have them: whole numbers without a point, nothing if missing."""
-    return [_as_text(value) for value in values]
-
-
-def _as_text(value: Any) -> str:
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
-        return ""
-    if isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, int) and abs(value) > LARGEST:
-        return "inf" if value > 0 else "-inf"  # too long to show
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
