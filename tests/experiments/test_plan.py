@@ -212,3 +212,43 @@ def test_the_command() -> None:
         assert answer.returncode == 2
         assert answer.stderr == f"sparsebandits: {refused}, line 3: horizont: unknown key; did you mean 'horizon'?\n"
         assert not (directory / "out" / "refused").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "horizon = " + "[" * 100_000,
+        "horizon = " + "[" * 100_000 + "]" * 100_000,
+        "horizon = " + "{a = " * 100_000,
+        ".".join(["a"] * 50_000) + " = 1",
+        " . ".join(["'a'"] * 50_000) + " = 1",
+        "[" + ".".join(["a"] * 50_000) + "]",
+    ],
+    ids=["brackets", "closed brackets", "braces", "a key", "a key of strings", "a table"],
+)
+def test_what_would_exhaust_a_parser_is_refused(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "deep.toml"
+    file.write_text(f"seed = 1\n{text}\n")
+    with pytest.raises(ExperimentFileError, match=r"deep.toml, line 2: expected at most 32 levels of brackets"):
+        read_plan(file)
+
+
+def test_brackets_in_strings_and_comments_are_no_levels(tmp_path: Path) -> None:
+    file, deep = tmp_path / "a.toml", "[" * 99 + "." * 99
+    file.write_text(f'title = "{deep}" # {deep}\nnotes = """\n{deep}\n"""\n')
+    with pytest.raises(ExperimentFileError, match=r"line 2: notes: unknown key"):
+        read_plan(file)
+
+
+def test_files_that_are_too_large_and_numbers_too_long_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_bytes(b"#" * 1_000_001)
+    with pytest.raises(ExperimentFileError, match="expected at most 1000000 bytes, got more"):
+        read_plan(file)
+    file.write_text(f"trials = {'9' * 5000}\n")
+    with pytest.raises(ExperimentFileError, match="expected valid TOML"):
+        read_plan(file)
+    with pytest.raises(ExperimentFileError, match="expected the name of a file"):
+        read_plan("a\0b")
+    with pytest.raises(TypeError, match=r"^path: expected the name of a file, got None"):
+        read_plan(None)  # type: ignore[arg-type]

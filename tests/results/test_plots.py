@@ -1,6 +1,7 @@
 """Figures show the data: what is read off the panels is compared with what was passed in."""
 
 import io
+import os
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
@@ -264,3 +265,19 @@ def test_no_text_leaves_the_figure_or_covers_another(count: int, figures: list[F
         assert all(box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1 for box in boxes)
         overlaps = [(a, b) for a, b in combinations(boxes, 2) if a.shrunk(0.9, 0.9).overlaps(b.shrunk(0.9, 0.9))]
         assert not overlaps
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.svg", "a.pdf", "a"])
+def test_a_full_disk_leaves_the_old_figure(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / name
+    plots.regret_curves({"a": np.ones((2, 3))}, file)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert list(before) == [name if "." in name else f"{name}.png"]
+
+    def full_disk(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="No space left on device"):
+        plots.regret_curves({"b": np.zeros((2, 3))}, file)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -20,8 +20,9 @@ from sparsebandits.arguments import ArgumentError, check_count, shown
 from sparsebandits.environments import ChangingActions, Environment, GaussianActions, HardInstance, Hypercube
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, maker
-from sparsebandits.experiments.toml_lines import KeyPath, key_lines, nearest_line
+from sparsebandits.experiments.toml_lines import KeyPath, NestingError, key_lines, nearest_line, refuse_deep
 from sparsebandits.experiments.tuning import Tuned, tune
+from sparsebandits.files import check_path
 from sparsebandits.model.priors import SpikeSlab
 from sparsebandits.policies.codec import NAMESPACES
 from sparsebandits.policies.policy import Policy
@@ -50,6 +51,9 @@ PART_KINDS: Makers = {
     },
     "SpikeSlab.from_paper": SpikeSlab.from_paper,
 }
+LARGEST_FILE = 1_000_000
+"""Largest number of bytes of a file; the longest experiment of the paper has 2,000."""
+
 GIVEN = ("actions", "seed")
 """Arguments of a policy that the trial provides."""
 
@@ -198,14 +202,26 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
     ------
     ExperimentFileError
         If the file cannot be run; it names the line and the key.
+    OSError
+        If the file cannot be read.
     """
-    content = Path(path).read_bytes()
+    check_path(path)
+    try:
+        with open(path, "rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except ValueError as error:  # a NUL in the name
+        raise ExperimentFileError(f"{path!r}: expected the name of a file: {error}") from None
+    if len(content) > LARGEST_FILE:
+        raise ExperimentFileError(f"{path}: expected at most {LARGEST_FILE} bytes, got more")
     try:
         text = content.decode()
+        refuse_deep(text)
         values = tomllib.loads(text)
     except UnicodeDecodeError:
         raise ExperimentFileError(f"{path}: expected text in UTF-8") from None
-    except tomllib.TOMLDecodeError as error:  # it names the line
+    except NestingError as error:
+        raise ExperimentFileError(f"{path}, line {error.line}: {error}") from None
+    except ValueError as error:  # of tomllib, which names the line, or a number of thousands of digits
         raise ExperimentFileError(f"{path}: expected valid TOML: {error}") from None
     return _Reader(str(path), key_lines(text)).plan(values)
 

@@ -6,6 +6,7 @@ whose keys it notes too.
 
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -15,6 +16,52 @@ _SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _STRING = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'', re.DOTALL)
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _BARE_VALUE = re.compile(r"[^,\]}#\n]+")
+
+
+DEEPEST = 32
+"""Largest number of brackets inside each other, and of parts of a key; an experiment needs about five."""
+
+_TOKEN = re.compile(
+    r"""(?P<string>\"{3}(?:[^\\]|\\.)*?\"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+    r"""|(?P<comment>\#[^\n]*)|(?P<open>[\[{])|(?P<close>[\]}])|(?P<dot>\.)|(?P<apart>[=,\n])|[^"'#\[\]{}.=,\n]+|.""",
+    re.DOTALL,
+)
+
+
+class NestingError(ValueError):
+    """A text has too many brackets inside each other, or a key of too many parts.
+
+    Parameters
+    ----------
+    line : int
+        The line.
+    """
+
+    def __init__(self, line: int) -> None:
+        super().__init__(f"expected at most {DEEPEST} levels of brackets and parts of a key, got more")
+        self.line = line
+
+
+def refuse_deep(text: str) -> None:
+    """Refuse a text, not yet known to be TOML, that would exhaust the stack or the time of a parser.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Raises
+    ------
+    NestingError
+        If it has more than ``DEEPEST`` brackets inside each other or dots in one key.
+    """
+    depth = dots = 0
+    for token in _TOKEN.finditer(text):
+        kind = token.lastgroup
+        depth = max(0, depth + (kind == "open") - (kind == "close"))
+        dots = 0 if kind in ("apart", "open", "close") else dots + (kind == "dot")
+        if depth > DEEPEST or dots >= DEEPEST:
+            raise NestingError(text.count("\n", 0, token.start()) + 1)
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
@@ -41,6 +88,7 @@ class _Scanner:
 
     def __init__(self, text: str) -> None:
         self.text = text.replace("\r\n", "\n")
+        self.ends = [found.start() for found in re.finditer("\n", self.text)]
         self.place = 0
         self.lines: dict[KeyPath, int] = {}
 
@@ -72,7 +120,7 @@ class _Scanner:
             assert found is not None
             part = found.group()
             path = (*path, tomllib.loads(f"v = {part}")["v"] if part[0] in "\"'" else part)
-            self.lines.setdefault(path, self.text.count("\n", 0, start) + 1)
+            self.lines.setdefault(path, bisect_left(self.ends, start) + 1)
             self.place = found.end()
             self._skip(_SPACE)
             if not self._at("."):

@@ -5,6 +5,7 @@ without colour. They are assigned in the order in which policies are named, so a
 a result. Figures ignore the user's Matplotlib settings: the same data give the same bytes.
 """
 
+import io
 import os
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, shown
+from sparsebandits.files import write_atomically
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 PALE = "#B5DAF0"
@@ -138,7 +140,7 @@ def legend_below(figure: Figure, handles: Sequence[Line2D], labels: Sequence[str
 
 
 def write(figure: Figure, target: Target) -> None:
-    """Write a figure; the same data give the same bytes."""
+    """Write a figure, all of it or nothing; the same data give the same bytes."""
     undated: dict[str, Any] = {
         ".svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
         ".pdf": {"CreationDate": None},
@@ -148,8 +150,11 @@ def write(figure: Figure, target: Target) -> None:
             raise ArgumentTypeError("path", "the name of a file", shown(target))
         figure.savefig(target, format="svg", metadata=undated[".svg"])
         return
-    known = figure.canvas.get_supported_filetypes()
-    if Path(target).suffix.lower().removeprefix(".") not in ("", *known):
+    path = Path(target)
+    suffix = path.suffix.lower() or ".png"
+    if suffix.removeprefix(".") not in figure.canvas.get_supported_filetypes():
         raise ArgumentValueError("path", "a name that ends in .png, .svg or .pdf", f"{target}")
-    Path(target).parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target, metadata=undated.get(Path(target).suffix.lower()))
+    content = io.BytesIO()
+    figure.savefig(content, format=suffix.removeprefix("."), metadata=undated.get(suffix))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path if path.suffix else path.with_suffix(suffix), content.getvalue())
