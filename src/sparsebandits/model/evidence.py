@@ -6,15 +6,28 @@ the cost of a round.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg.blas import dger
 
 from sparsebandits.arguments import FloatArray, check_count, check_observations
+from sparsebandits.layouts import Count, Layout, Number, Reals, read, wrong
 
 BLOCK = 256
 """Observations summed separately before they join the total: n rounding errors become about n / BLOCK."""
+
+ROUNDING = 1e-6
+"""Share by which sums may miss what holds for them without rounding; the errors of 10⁶ observations are far below."""
+
+UNDERFLOW = 1e-100
+"""Size of sums below which squares of features may have become zero."""
+
+SUMS: Layout = {
+    "gram": Reals("dimension", "dimension", order="F"),
+    "moment": Reals("dimension"),
+    "square": Number(low=0.0),
+}
 
 
 class Evidence:
@@ -45,6 +58,8 @@ class Evidence:
     >>> evidence.gram, evidence.moment, evidence.square, evidence.count
     (array([[2., 2.], [2., 5.]]), array([2., 7.]), 11.0, 3)
     """
+
+    saved: ClassVar[Layout] = {"count": Count(), "log_weight": Number(), "total": SUMS, "recent": SUMS}
 
     def __init__(self, dimension: int) -> None:
         self.dimension = check_count("dimension", dimension)
@@ -123,10 +138,46 @@ class Evidence:
         return {"count": self.count, "log_weight": self.log_weight, **sums}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a saved state."""
-        self.count, self.log_weight = int(state["count"]), float(state["log_weight"])
-        for sums, saved in ((self._total, state["total"]), (self._recent, state["recent"])):
-            sums.gram, sums.moment, sums.square = saved["gram"].copy(order="F"), saved["moment"].copy(), saved["square"]
+        """Continue from a saved state.
+
+        Parameters
+        ----------
+        state : mapping
+            What :meth:`state` returned.
+
+        Raises
+        ------
+        SaveFileError
+            If these are not the sums of any observations.
+        """
+        found = read(self.saved, state, {"dimension": self.dimension})
+        for name in ("total", "recent"):
+            _check_sums(name, **found[name])
+        self.count, self.log_weight = found["count"], found["log_weight"]
+        self._total, self._recent = _Sums(self.dimension), _Sums(self.dimension)
+        vars(self._total).update(found["total"])
+        vars(self._recent).update(found["recent"])
+
+
+def _check_sums(name: str, gram: FloatArray, moment: FloatArray, square: float) -> None:
+    """Refuse sums that break the inequality of Cauchy and Schwarz, or an X'WX with a negative eigenvalue."""
+    lengths = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    most = np.outer(lengths, lengths) * (1.0 + ROUNDING) + UNDERFLOW
+    symmetric = (np.abs(gram - gram.T) <= ROUNDING * most + UNDERFLOW).all()
+    bounded = (np.abs(gram) <= most).all()
+    if (
+        not symmetric
+        or not bounded
+        or (np.abs(moment) > lengths * np.sqrt(square) * (1.0 + ROUNDING) + UNDERFLOW).any()
+    ):
+        raise wrong(name, "sums of squares and products", "other numbers")
+    scale = np.where(lengths > np.sqrt(UNDERFLOW), lengths, np.inf)
+    correlation = gram / scale[:, np.newaxis] / scale
+    np.einsum("jj->j", correlation)[:] = 1.0 + ROUNDING
+    try:
+        np.linalg.cholesky(correlation)
+    except np.linalg.LinAlgError:
+        raise wrong(name, "a positive semidefinite gram", "another one") from None
 
 
 class _Sums:

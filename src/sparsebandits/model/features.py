@@ -14,11 +14,12 @@ one after the other, so rewards may come singly, late or in batches, from whatev
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sparsebandits.arguments import FloatArray
+from sparsebandits.layouts import Layout, Number, Reals, read
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,8 @@ class Level:
     weight : float
         W, the sum of weights; zero before the first reward.
     """
+
+    saved: ClassVar[Layout] = {"features": Reals("dimension"), "reward": Number(), "weight": Number(low=0.0)}
 
     features: FloatArray
     reward: float = 0.0
@@ -90,4 +93,4 @@ class Level:
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> "Level":
         """Return the level whose :meth:`state` is given."""
-        return cls(state["features"].copy(), float(state["reward"]), float(state["weight"]))
+        return cls(**read(cls.saved, state))

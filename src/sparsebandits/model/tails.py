@@ -12,11 +12,12 @@ successes are not lost.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sparsebandits.arguments import FloatArray
+from sparsebandits.layouts import Absent, Count, Layout, Number, read, wrong
 
 LEAST = 10
 """Number of other rewards below which nothing is out of line."""
@@ -43,6 +44,14 @@ class Spread:
     least, most : float
         The smallest and the largest of them.
     """
+
+    saved: ClassVar[Layout] = {
+        "count": Count(),
+        "mean": Number(),
+        "squares": Number(low=0.0),
+        "least": Absent(Number()),
+        "most": Absent(Number()),
+    }
 
     count: int = 0
     mean: float = 0.0
@@ -123,6 +132,8 @@ class Spread:
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> "Spread":
         """Return the spread whose :meth:`state` is given."""
-        if not state["count"]:
-            return cls()
-        return cls(int(state["count"]), *(float(state[name]) for name in ("mean", "squares", "least", "most")))
+        found = read(cls.saved, state)
+        ends = [found[name] for name in ("least", "most") if found.get(name) is not None]
+        if len(ends) != (2 if found["count"] else 0) or ends != sorted(ends):
+            raise wrong("spread", "a smallest and a largest reward if there are rewards", str(ends))
+        return cls(**found)

@@ -24,6 +24,7 @@ import numpy as np
 from sparsebandits import lazy
 from sparsebandits.arguments import ArgumentTypeError, shown
 from sparsebandits.files import SaveFileError
+from sparsebandits.layouts import read, sizes_of, wrong
 
 NAMESPACES = (
     "sparsebandits",
@@ -193,6 +194,45 @@ class Decoder:
         (kind, items), *_ = value.items()
         values = items if isinstance(items, list) else [self(one) for one in items.values()]
         return tuple(values) if kind == "tuple" else values
+
+    def learner(self, encoded: Mapping[str, Any], learnt: Any, dimension: int) -> Any:
+        """Return a learner with the settings that were saved, if what it had learnt fits them.
+
+        That is checked before the learner is made, since making it may take memory in proportion to its settings: the
+        arrays in the file show that it had that much.
+
+        Parameters
+        ----------
+        encoded : mapping
+            What :func:`encode_learner` returned.
+        learnt : mapping
+            The state of the learner.
+        dimension : int
+            Number of features of the actions.
+
+        Returns
+        -------
+        Engine or other learner
+            The learner, to be restored.
+
+        Raises
+        ------
+        SaveFileError
+            If its settings, or what it had learnt, are those of another learner.
+        """
+        made, settings = self.part(encoded["part"], encoded["package"]), {}
+        for name, value in encoded["fields"].items():
+            inner = isinstance(value, dict) and hasattr(self.part_of(value), "absorb")
+            settings[name] = self.learner(value, learnt[name], dimension) if inner else self(value)
+        if settings.get("dimension", dimension) != dimension:
+            raise wrong("posterior", f"{dimension} features, as the actions", shown(settings["dimension"]))
+        if hasattr(made, "saved"):
+            read(made.saved, learnt, {"dimension": dimension, **sizes_of(settings)}, more=package_of(made) != OURS)
+        return made(**settings)
+
+    def part_of(self, value: Mapping[str, Any]) -> type[Any] | None:
+        """Return the class of an encoded part; None if it is something else."""
+        return self.part(value["part"], value["package"]) if "part" in value else None
 
     def part(self, name: str, package: str) -> type[Any]:
         """Return the class of this name and package: the caller's own, or one of the parts of this package."""

@@ -30,6 +30,7 @@ from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_learner, package_of, settings_of
 from sparsebandits.policies.decision import Decision, Explanation
+from sparsebandits.policies.saved import check_actions, check_record
 from sparsebandits.randomness import COIN_STREAM, Seed, generator_state, restore_generator, stream
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice
@@ -37,7 +38,7 @@ from sparsebandits.rules.optima import OptimaMemory
 from sparsebandits.rules.rule import Rule
 
 KIND = "sparsebandits.policy"
-VERSION = 3
+VERSION = 4
 
 
 class Learner(Protocol):
@@ -305,7 +306,7 @@ class Policy:
         """Refuse a rule's choice of a row that is not there, or one without a probability."""
         if not (0 <= choice.action < len(available.features) or choice.features is not None):
             raise ArgumentValueError("rule", f"one that chooses a row below {len(available)}", f"row {choice.action}")
-        if not 0.0 <= choice.probability <= 1.0 + 1e-9:
+        if not 0.0 <= choice.probability <= 1.0:
             raise ArgumentValueError("rule", "one that gives a probability", repr(choice.probability))
 
     def _record(self, choice: Choice, available: ActionSet) -> Decision:
@@ -456,6 +457,11 @@ class Policy:
         ----------
         path : str or path
             The file.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written; the error says how large it would have been. The old file is left as it was.
         """
         write_atomically(path, pack(KIND, VERSION, self.state()))
 
@@ -494,15 +500,26 @@ class Policy:
         -------
         Policy
             The policy, which continues bit for bit.
+
+        Raises
+        ------
+        SaveFileError
+            If it is not the state of a policy.
         """
         policy = cls.__new__(cls)
-        Policy.__init__(policy, decoded(state["actions"]), decoded(state["posterior"]), decoded(state["rule"]))
+        actions, asked = check_actions(decoded(state["actions"])), check_count("asked", state["asked"], least=0)
+        posterior = decoded.learner(state["posterior"], state["learnt"], actions.dimension)
+        Policy.__init__(policy, actions, posterior, decoded(state["rule"]))
         policy.posterior.restore(state["learnt"])
-        restore_generator(policy._rng, state["rng"])
-        policy._asked = int(state["asked"])
-        policy._rewards = np.concatenate((state["rewards"], np.empty(64)))
-        policy._pending = {int(number): decoded(saved) for number, saved in state["pending"].items()}
-        for decision in policy._pending.values():
+        pending = {int(number): decoded(saved) for number, saved in state["pending"].items()}
+        sizes = {"asked": asked, "dimension": actions.dimension}
+        if hasattr(posterior, "row"):
+            sizes["row"] = posterior.row
+        record = check_record(state, pending, sizes)
+        restore_generator(policy._rng, record["rng"])
+        policy._asked, policy._pending = asked, pending
+        policy._rewards = np.concatenate((record["rewards"], np.empty(64)))
+        for decision in pending.values():
             frozen(decision.features)
         return policy
 

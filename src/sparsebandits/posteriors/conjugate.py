@@ -13,7 +13,7 @@ O(M d²).
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -21,6 +21,7 @@ from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, frozen, shown
+from sparsebandits.layouts import Count, Layout, Maybe, Number, Reals, wrong
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.model.rewards import Rewards, known_noise
 from sparsebandits.posteriors.cloud import Cloud, Weights
@@ -102,6 +103,23 @@ class Conjugate(Engine):
     """
 
     picks_from_draws = False
+
+    saved: ClassVar[Layout] = {
+        **Engine.saved,
+        "mean": Reals("dimension"),
+        "root": Reals("dimension", "dimension", order="F"),
+        "log_det_ratio": Number(),
+        "updates": Count(),
+        "watched": Maybe(
+            {
+                "features": Reals("rows", "dimension", order=""),
+                "variances": Reals("rows"),
+                "fresh": Reals("rows"),
+                "age": Count(high=REFRESH_EVERY),
+            }
+        ),
+        "cloud": Maybe({"theta": Reals("n_draws", "dimension"), "log_weights": Reals("n_draws", low=-math.inf)}),
+    }
 
     def __init__(
         self,
@@ -287,14 +305,15 @@ class Conjugate(Engine):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
+        found = self._found(Conjugate.saved, state)
+        cloud, watched = found["cloud"], found["watched"]
+        if cloud is not None and cloud["log_weights"].max() == -math.inf:
+            raise wrong("cloud.log_weights", "a draw of positive weight", "none")
         super().restore(state)
-        self._mean = state["mean"].copy()  # both change in place
-        self._root = state["root"].copy(order="F")
-        self._log_det_ratio = float(state["log_det_ratio"])
-        self._updates = int(state["updates"])
-        self._cloud = None if state["cloud"] is None else Cloud(**state["cloud"])
+        self._mean, self._root = found["mean"], found["root"]
+        self._log_det_ratio, self._updates = found["log_det_ratio"], found["updates"]
+        self._cloud = None if cloud is None else Cloud(**cloud)
         self._watched = None
-        if state["watched"] is not None:
-            watched = state["watched"]
-            self._watched, self._fresh, self._age = frozen(watched["features"]), watched["fresh"], int(watched["age"])
-            self._variances = watched["variances"].copy()  # changes in place
+        if watched is not None:
+            self._watched, self._fresh, self._age = frozen(watched["features"]), watched["fresh"], watched["age"]
+            self._variances = watched["variances"]

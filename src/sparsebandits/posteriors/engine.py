@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -28,6 +28,7 @@ from sparsebandits.arguments import (
     column_order,
     shown,
 )
+from sparsebandits.layouts import GENERATOR, Layout, Maybe, Names, Number, read, wrong
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.features import Level
 from sparsebandits.model.rewards import Rewards
@@ -70,6 +71,16 @@ class Engine(ABC):
     picks_from_draws = True  # whether ``sample`` picks from ``draws()`` by weight; a closed form draws afresh
     feature_names: tuple[str, ...] | None = None
 
+    saved: ClassVar[Layout] = {
+        "evidence": Evidence.saved,
+        "level": Maybe(Level.saved),
+        "spread": Spread.saved,
+        "unit": Number(low=0.0, high=LARGEST),
+        "rng": GENERATOR,
+        "feature_names": Maybe(Names("dimension")),
+    }
+    """What :meth:`state` returns; an engine that saves more adds to it."""
+
     def __init__(
         self, prior: Any, dimension: int, rewards: Rewards, n_draws: int, seed: Seed, least_draws: int = LEAST_DRAWS
     ) -> None:
@@ -88,6 +99,11 @@ class Engine(ABC):
             f"{type(self).__name__}({self.prior!r}, dimension={self.dimension}, rewards={self.rewards!r}, "
             f"n_draws={self.n_draws}; {self.evidence.count} observations)"
         )
+
+    @property
+    def row(self) -> int:
+        """Number of columns of what :meth:`absorb` takes."""
+        return self.dimension
 
     @property
     @abstractmethod
@@ -260,13 +276,28 @@ class Engine(ABC):
         ----------
         state : mapping
             What :meth:`state` returned.
+
+        Raises
+        ------
+        SaveFileError
+            If it is not a state of an engine with these settings.
         """
+        found = self._found(Engine.saved, state)
+        if (found["level"] is None) != (self.level is None):
+            raise wrong("level", "means if, and only if, rewards have an intercept", shown(state["level"]))
+        learnt = getattr(self.rewards.variance, "of_rewards", False)
+        if not (learnt and (found["unit"] == 0.0 or math.frexp(found["unit"])[0] == 0.5)) and found["unit"] != 1.0:
+            raise wrong("unit", "a power of two, or zero while it is not known" if learnt else "1", str(found["unit"]))
         self.evidence.restore(state["evidence"])
-        self.level = None if state["level"] is None else Level.restored(state["level"])
-        self.spread = Spread.restored(state["spread"])
-        self.unit = float(state["unit"])
-        restore_generator(self._rng, state["rng"])
-        self.feature_names = None if state["feature_names"] is None else tuple(state["feature_names"])
+        self.level = None if found["level"] is None else Level(**found["level"])
+        self.spread = Spread.restored(found["spread"])
+        self.unit = found["unit"]
+        restore_generator(self._rng, found["rng"])
+        self.feature_names = found["feature_names"]
+
+    def _found(self, layout: Layout, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a layout says of a state, checked; a subclass may save more."""
+        return read(layout, state, {"dimension": self.dimension, "n_draws": self.n_draws}, more=True)
 
     def update(self, x: object, y: object, weight: object = None) -> None:
         """Condition on observations.

@@ -16,13 +16,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import betaln, gammaln, logsumexp
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, check_count, shown
+from sparsebandits.layouts import LEAST_POSITIVE, Layout, Maybe, Reals
 from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -127,6 +128,11 @@ class Enumeration(Engine):
     """
 
     picks_from_draws = False
+
+    saved: ClassVar[Layout] = {
+        **Engine.saved,
+        "drawn": Maybe({"theta": Reals("n_draws", "dimension"), "noise": Reals("n_draws", low=LEAST_POSITIVE)}),
+    }
 
     def __init__(
         self,
@@ -443,8 +449,9 @@ class Enumeration(Engine):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
+        drawn = self._found(Enumeration.saved, state)["drawn"]
         super().restore(state)
         self._mixture = self._drawn = None
-        if state["drawn"] is not None:
-            self._drawn = Draws.trusted(state["drawn"]["theta"], np.full(self.n_draws, 1.0 / self.n_draws))
-            self._noise_drawn = state["drawn"]["noise"]
+        if drawn is not None:
+            self._drawn = Draws.trusted(drawn["theta"], np.full(self.n_draws, 1.0 / self.n_draws))
+            self._noise_drawn = drawn["noise"]

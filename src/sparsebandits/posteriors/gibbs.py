@@ -6,12 +6,13 @@ and now and then one over γ with θ drawn in a block, which frees chains where 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, check_count, frozen, shown
+from sparsebandits.layouts import ABOVE_ONE, LEAST_POSITIVE, Absent, Layout, Maybe, Reals, wrong
 from sparsebandits.model.priors import InverseGammaNoise, SpikeSlab
 from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.diagnostics import Health, effective_draws, split_r_hat
@@ -78,6 +79,21 @@ class Gibbs(Engine):
         self._draws: Draws | None = None
         self._inclusion: FloatArray = np.empty(dimension)
         self._learnt: dict[str, FloatArray] = {}
+
+    saved: ClassVar[Layout] = {
+        **Engine.saved,
+        "drawn": Maybe(
+            {
+                "theta": Reals("n_draws", "dimension"),
+                "inclusion": Reals("dimension", low=0.0, high=ABOVE_ONE),
+                "learnt": {
+                    "inclusion": Absent(Reals("n_draws", low=0.0, high=1.0)),
+                    "slab_variance": Absent(Reals("n_draws", low=LEAST_POSITIVE)),
+                    "noise_variance": Absent(Reals("n_draws", low=LEAST_POSITIVE)),
+                },
+            }
+        ),
+    }
 
     def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
@@ -180,8 +196,11 @@ class Gibbs(Engine):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
+        drawn = self._found(Gibbs.saved, state)["drawn"]
         super().restore(state)
         self._draws = None
-        if state["drawn"] is not None:
-            self._draws = Draws.trusted(state["drawn"]["theta"], np.full(self.n_draws, 1.0 / self.n_draws))
-            self._inclusion, self._learnt = state["drawn"]["inclusion"], dict(state["drawn"]["learnt"])
+        if drawn is not None:
+            if list(drawn["learnt"]) != self._moves.learnt():
+                raise wrong("drawn.learnt", "what the prior learns", ", ".join(drawn["learnt"]) or "nothing")
+            self._draws = Draws.trusted(drawn["theta"], np.full(self.n_draws, 1.0 / self.n_draws))
+            self._inclusion, self._learnt = drawn["inclusion"], drawn["learnt"]

@@ -15,7 +15,7 @@ L = λ_max(X'X)/σ² + max 1/V; steps of up to 2 / L are stable (the paper is si
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -30,6 +30,7 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
+from sparsebandits.layouts import Layout, Maybe, Reals, read, sizes_of, wrong
 from sparsebandits.model.priors import BetaInclusion, LaplaceSpike, SpikeSlab
 from sparsebandits.model.rewards import Rewards, known_noise
 from sparsebandits.posteriors.diagnostics import Health, effective_draws, split_r_hat
@@ -118,6 +119,14 @@ class Langevin(Engine):
     array([2., 0.])
     """
 
+    saved: ClassVar[Layout] = {
+        **Engine.saved,
+        "theta": Maybe(Reals("chains", "dimension", dtypes=("float32", "float64"))),
+        "nu": Maybe(Reals("chains", "dimension", dtypes=("float32", "float64"))),
+        "draws": Maybe(Reals("n_draws", "dimension")),
+        "inclusion": Reals("dimension"),
+    }
+
     def __init__(
         self,
         prior: SpikeSlab,
@@ -158,7 +167,7 @@ class Langevin(Engine):
         self._theta: Any = None  # current state of the chains
         self._nu: Any = None
         self._draws: Draws | None = None
-        self._inclusion: FloatArray = np.empty(dimension)
+        self._inclusion: FloatArray = np.zeros(dimension)
 
     @property
     def noise_variance(self) -> float:
@@ -264,9 +273,13 @@ class Langevin(Engine):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
+        found = read(Langevin.saved, state, {**sizes_of(vars(self))}, more=True)
+        chains = [found[name] for name in ("theta", "nu") if found[name] is not None]
+        if len(chains) == 1 or any(one.dtype != self._real for one in chains):
+            raise wrong("theta", f"the type {np.dtype(self._real)}, as nu", "others")
         super().restore(state)
-        self._theta, self._nu, self._inclusion = state["theta"], state["nu"], state["inclusion"]
-        theta = state["draws"]
+        self._theta, self._nu, self._inclusion = found["theta"], found["nu"], found["inclusion"]
+        theta = found["draws"]
         self._draws = None if theta is None else Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))
 
 

@@ -150,6 +150,15 @@ class Moves:
             for part in (self.prior.inclusion, self.prior.slab_variance, self.noise)
         )
 
+    def learnt(self) -> list[str]:
+        """Return the names of the hyperparameters that are learnt, as :meth:`Ensemble.learnt` has them."""
+        learnt = {
+            "inclusion": isinstance(self.prior.inclusion, BetaInclusion),
+            "slab_variance": isinstance(self.prior.slab_variance, InverseGammaSlab),
+            "noise_variance": isinstance(self.noise, InverseGammaNoise),
+        }
+        return [name for name, whether in learnt.items() if whether]
+
     def from_prior(self, rng: Generator, size: int) -> Ensemble:
         """Return draws from the prior.
 

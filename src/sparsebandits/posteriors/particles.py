@@ -17,12 +17,13 @@ where features are correlated.
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, shown
+from sparsebandits.layouts import ABOVE_ONE, LEAST_POSITIVE, Count, Layout, Maybe, Number, Reals, flags, wrong
 from sparsebandits.model.priors import InverseGammaNoise, SpikeSlab
 from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.cloud import Cloud
@@ -107,6 +108,21 @@ class Particles(Engine):
     >>> bool(abs(posterior.inclusion()[0] - 0.87) < 0.03)
     True
     """
+
+    saved: ClassVar[Layout] = {
+        **Engine.saved,
+        "log_evidence": Number(),
+        "sweeps": Count(),
+        "memory": Number(low=-ABOVE_ONE, high=ABOVE_ONE),
+        "particles": {
+            "theta": Reals("n_draws", "dimension"),
+            "included": flags("n_draws", "dimension"),
+            "beta": Maybe(Reals("n_draws", low=0.0, high=1.0)),
+            "slab_variances": Maybe(Reals("n_draws", low=LEAST_POSITIVE)),
+            "noise_variances": Maybe(Reals("n_draws", low=LEAST_POSITIVE)),
+        },
+        "log_weights": Reals("n_draws", low=-math.inf),
+    }
 
     def __init__(
         self,
@@ -278,12 +294,16 @@ class Particles(Engine):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
+        found = self._found(Particles.saved, state)
+        particles = Ensemble(**found["particles"])
+        if particles.learnt().keys() != self._particles.learnt().keys():
+            raise wrong("particles", "what the prior learns", ", ".join(particles.learnt()) or "nothing learnt")
+        if found["log_weights"].max() == -math.inf:
+            raise wrong("log_weights", "a particle of positive weight", "none")
         super().restore(state)
-        self.log_evidence = float(state["log_evidence"])
-        self.sweeps = int(state["sweeps"])
-        self.memory = float(state["memory"])
-        self._particles = Ensemble(**state["particles"])
-        self._cloud = Cloud(self._particles.theta, state["log_weights"])
+        self.log_evidence, self.sweeps, self.memory = found["log_evidence"], found["sweeps"], found["memory"]
+        self._particles = particles
+        self._cloud = Cloud(particles.theta, found["log_weights"])
         self._moves.noise = self.noise
 
 

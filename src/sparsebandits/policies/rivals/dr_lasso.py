@@ -131,6 +131,7 @@ class PseudoRewards(LassoEstimator):
     ) -> None:
         super().__init__(dimension, estimator, refit_growth)
         self.cut_off = cut_off
+        self.row = dimension + 3
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Compute the pseudo-rewards and store them."""

@@ -17,7 +17,7 @@ right order at best (it minimises a bound), so ``exploration`` is worth tuning.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -32,6 +32,7 @@ from sparsebandits.arguments import (
     check_positive,
     shown,
 )
+from sparsebandits.layouts import ABOVE_ONE, Absent, Layout, Reals, read, wrong
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.policies.rivals.lasso import CROSS_VALIDATION, cross_validated_penalty, lasso
@@ -122,11 +123,20 @@ class LassoOnce:
         λ, or how it is chosen.
     """
 
+    saved: ClassVar[Layout] = {
+        "features": Reals("rewards", "dimension"),
+        "rewards": Reals("rewards"),
+        "coefficients": Absent(Reals("dimension")),
+        "designed": Absent(Reals("rows", "dimension", order="")),
+        "weights": Absent(Reals("rows", low=0.0, high=ABOVE_ONE)),
+    }
+
     def __init__(self, dimension: int, noise_variance: float, exploration: int, penalty: str | float) -> None:
         self.dimension = dimension
         self.noise_variance = noise_variance
         self.exploration = exploration
         self.penalty = penalty
+        self.row = dimension  # columns of what ``absorb`` takes
         self.features: FloatArray = np.empty((0, dimension))  # of the rewards so far, until θ̂ is fitted
         self.rewards: FloatArray = np.empty(0)
         self.coefficients: FloatArray | None = None  # θ̂, once it is fitted
@@ -182,9 +192,13 @@ class LassoOnce:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        self.features, self.rewards = state["features"], state["rewards"]
-        self.coefficients = state.get("coefficients")
-        self._designed = (state["designed"], state["weights"]) if "designed" in state else None
+        found = read(self.saved, state, {"dimension": self.dimension}, more=True)
+        fitted, designed = "coefficients" in found, {"designed", "weights"} & found.keys()
+        if len(found["rewards"]) > (0 if fitted else self.exploration) or len(designed) == 1:
+            raise wrong("learnt", "rewards until there is an estimate, and a design with its weights", "others")
+        self.features, self.rewards = found["features"], found["rewards"]
+        self.coefficients = found.get("coefficients")
+        self._designed = (found["designed"], found["weights"]) if designed else None
 
 
 @dataclass(frozen=True)

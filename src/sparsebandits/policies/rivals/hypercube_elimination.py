@@ -22,12 +22,13 @@ a round counts for the coordinates that explored when it was decided, and C_i is
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, check_count, check_positive, shown
+from sparsebandits.layouts import Layout, Reals, read, wrong
 from sparsebandits.policies.actions import Cube
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.randomness import Seed
@@ -83,11 +84,18 @@ class SignEstimates:
         B, at least the largest mean reward.
     """
 
+    saved: ClassVar[Layout] = {
+        "rounds": Reals("dimension", low=0.0),
+        "totals": Reals("dimension"),
+        "signs": Reals("dimension", low=-1.0, high=1.0),
+    }
+
     def __init__(self, dimension: int, noise_variance: float, horizon: int, mean_bound: float) -> None:
         self.dimension = dimension
         self.noise_variance = noise_variance
         self.horizon = horizon
         self.mean_bound = mean_bound
+        self.row = dimension  # columns of what ``absorb`` takes
         self.rounds = np.zeros(dimension)  # T
         self.totals = np.zeros(dimension)  # Σ E A Y
         self.signs = np.zeros(dimension)  # 0 while a coordinate explores
@@ -117,8 +125,10 @@ class SignEstimates:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        for name, values in state.items():
-            setattr(self, name, values.copy())
+        found = read(self.saved, state, {"dimension": self.dimension}, more=True)
+        if not np.isin(found["signs"], (-1.0, 0.0, 1.0)).all():
+            raise wrong("signs", "-1, 0 or 1", "other numbers")
+        vars(self).update(found)
 
 
 @dataclass(frozen=True)

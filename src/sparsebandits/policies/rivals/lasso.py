@@ -11,12 +11,13 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import LARGEST, ArgumentTypeError, FloatArray, check_between, shown
+from sparsebandits.layouts import Count, Layout, Number, Reals, read
 from sparsebandits.policies.policy import Policy
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
@@ -156,6 +157,8 @@ class Samples:
         Length of a row.
     """
 
+    saved: ClassVar[Layout] = {"x": Reals("rewards", "row"), "y": Reals("rewards")}
+
     def __init__(self, dimension: int) -> None:
         self._x, self._y, self._count = np.empty((64, dimension)), np.empty(64), 0
 
@@ -188,8 +191,9 @@ class Samples:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
+        found = read(self.saved, state, {"row": self._x.shape[1]})
         self._count = 0
-        self.append(state["x"], state["y"])
+        self.append(found["x"], found["y"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,11 +250,20 @@ class LassoEstimator:
         Share of new rewards at which the estimate is made again; 0 is after every reward.
     """
 
+    saved: ClassVar[Layout] = {
+        "samples": Samples.saved,
+        "coefficients": Reals("dimension"),
+        "lasso": Reals("dimension"),
+        "penalty": Number(low=0.0),
+        "fitted": Count(high="rewards"),
+    }
+
     def __init__(self, dimension: int, estimator: Estimator, refit_growth: float = 0.0) -> None:
         self.dimension = dimension
         self.estimator = estimator
         self.refit_growth = check_weight("refit_growth", refit_growth)
         self.samples = Samples(dimension)
+        self.row = dimension  # columns of what ``absorb`` takes
         self._estimate = Estimate(np.zeros(dimension), np.zeros(dimension), 0.0)
         self._fitted = 0
 
@@ -286,9 +299,10 @@ class LassoEstimator:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
+        found = read(LassoEstimator.saved, state, {"dimension": self.dimension}, more=True)
         self.samples.restore(state["samples"])
-        self._estimate = Estimate(state["coefficients"], state["lasso"], float(state["penalty"]))
-        self._fitted = int(state["fitted"])
+        self._estimate = Estimate(found["coefficients"], found["lasso"], found["penalty"])
+        self._fitted = found["fitted"]
 
 
 @dataclass(frozen=True)

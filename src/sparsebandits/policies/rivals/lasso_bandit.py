@@ -27,7 +27,7 @@ forced-sample and one all-sample Lasso, and q uniformly drawn forced rounds wher
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -41,6 +41,7 @@ from sparsebandits.arguments import (
     check_positive,
     shown,
 )
+from sparsebandits.layouts import Count, Layout, Reals, read, wrong
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.policies.rivals.lasso import Samples, check_weight, lasso, refit_is_due, root_log_rate
@@ -52,6 +53,9 @@ from sparsebandits.rules.rule import Rule
 
 PARAMETERS = ("disjoint", "shared")
 ARM, FORCED, CONTEXT = 0, 1, 2  # columns of the samples
+
+LARGEST_ARM = 2**31 - 1
+"""Largest number of an arm in a saved policy."""
 
 
 def forced_arm(number: int, n_arms: int, forced_samples: int) -> int | None:
@@ -96,13 +100,21 @@ class ForcedSamples:
         Share of new rewards at which the Lassos are fitted again.
     """
 
+    saved: ClassVar[Layout] = {
+        "samples": Samples.saved,
+        "forced": Reals("arms", "dimension"),
+        "all": Reals("arms", "dimension"),
+        "fitted": Count(high="rewards"),
+    }
+
     def __init__(
         self, dimension: int, n_arms: int | None, forced_penalty: float, all_penalty: float, refit_growth: float
     ) -> None:
         self.dimension, self.n_arms = dimension, n_arms
         self.forced_penalty, self.all_penalty, self.refit_growth = forced_penalty, all_penalty, refit_growth
-        self.samples = Samples(CONTEXT + dimension)
-        self._forced, self._all = np.zeros((n_arms or 1, dimension)), np.zeros((n_arms or 1, dimension))
+        self.row = CONTEXT + dimension  # columns of what ``absorb`` takes
+        self.samples = Samples(self.row)
+        self._forced, self._all = np.zeros((0, dimension)), np.zeros((0, dimension))  # as many arms as have been fitted
         self._fitted = 0
 
     def arms_of(self, rows: int) -> IntArray:
@@ -152,9 +164,12 @@ class ForcedSamples:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
+        found = read(self.saved, state, {"dimension": self.dimension}, more=True)
+        arms = found["samples"]["x"][:, :CONTEXT]
+        if not ((arms == np.round(arms)) & (arms >= 0) & (arms <= [LARGEST_ARM, 1])).all():
+            raise wrong("samples.x", "an arm and whether it was forced in its first columns", "other numbers")
         self.samples.restore(state["samples"])
-        self._forced, self._all = state["forced"].copy(), state["all"].copy()
-        self._fitted = int(state["fitted"])
+        self._forced, self._all, self._fitted = found["forced"], found["all"], found["fitted"]
 
 
 def padded(coefficients: FloatArray, n_arms: int) -> FloatArray:

@@ -31,7 +31,7 @@ that order does not depend on rewards that have not arrived yet.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -49,6 +49,7 @@ from sparsebandits.arguments import (
     check_positive,
     shown,
 )
+from sparsebandits.layouts import Anything, Layout, Number, read
 from sparsebandits.model.priors import (
     EXPECTED_FEATURES,
     BetaInclusion,
@@ -204,6 +205,13 @@ class ForecastEllipsoid:
         B_t, or how it is computed.
     """
 
+    saved: ClassVar[Layout] = {
+        "forecaster": Anything(),
+        "fit": Conjugate.saved,
+        "loss": Number(low=0.0),
+        "misfit": Number(low=0.0),
+    }
+
     def __init__(
         self,
         forecaster: Particles | Enumeration,
@@ -213,6 +221,7 @@ class ForecastEllipsoid:
         regret: str | float,
     ) -> None:
         self.forecaster = forecaster
+        self.row = forecaster.dimension  # columns of what ``absorb`` takes
         self.dimension, self.prior, self.rewards = forecaster.dimension, forecaster.prior, forecaster.rewards
         self.delta, self.bound, self.sparsity, self.regret = delta, bound, sparsity, regret
         self.complexity = Complexity.of(
@@ -283,9 +292,10 @@ class ForecastEllipsoid:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
-        self.forecaster.restore(state["forecaster"])
-        self.fit.restore(state["fit"])
-        self.loss, self.misfit = float(state["loss"]), float(state["misfit"])
+        found = read(self.saved, state, more=True)
+        self.forecaster.restore(found["forecaster"])
+        self.fit.restore(found["fit"])
+        self.loss, self.misfit = found["loss"], found["misfit"]
 
 
 @dataclass(frozen=True)
