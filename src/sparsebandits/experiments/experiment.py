@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from uuid import uuid4
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_count, shown
 from sparsebandits.environments import Environment
@@ -16,7 +17,7 @@ from sparsebandits.experiments.store import Store
 from sparsebandits.experiments.trial import play
 from sparsebandits.policies.policy import Policy
 from sparsebandits.results.result import Result
-from sparsebandits.results.trials import Trial, gather, read_provenance, recorded_rounds
+from sparsebandits.results.trials import Trial, gather, recorded_rounds
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of finished trials and of all trials; a trial is one policy on one instance."""
@@ -218,10 +219,9 @@ class _Records:
     """The entry of a run in ``provenance.json``: created when the run starts, completed when it ends."""
 
     def __init__(self, store: Store, experiment: Experiment, found: set[tuple[str, int]], engine: str) -> None:
-        self.store, self.started = store, perf_counter()
-        before = read_provenance(store.directory)
-        policies = {**before.get("configuration", {}).get("policies", {}), **store.policies}
+        self.store, self.notes, self.started = store, experiment.notes, perf_counter()
         self.run: dict[str, Any] = {
+            "id": uuid4().hex,
             "started": now(),
             "seconds": None,
             "engine": engine,
@@ -230,28 +230,14 @@ class _Records:
             "ran": None,
             **surroundings(),
         }
-        self.content = {
-            "configuration": {**store.shared, "policies": policies},
-            "notes": _merged(before.get("notes", {}), experiment.notes),
-            "runs": [*before.get("runs", []), self.run],
-        }
         if experiment.trials * len(store.policies) > len(found):
-            store.note(self.content)
+            store.note(self.run, self.notes)
 
     def close(self, ran: int) -> None:
         """Add how long the run took. A run that found all trials finished leaves no entry."""
         if ran:
             self.run |= {"seconds": perf_counter() - self.started, "ran": ran}
-            self.store.note(self.content)
-
-
-def _merged(before: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the notes of two runs; notes by policy, such as what was tuned, may be about other policies in each run."""
-    merged = {**before, **notes}
-    for key in before.keys() & notes.keys():
-        if isinstance(before[key], Mapping) and isinstance(notes[key], Mapping):
-            merged[key] = {**before[key], **notes[key]}
-    return merged
+            self.store.note(self.run, self.notes)
 
 
 def _in_memory(experiment: Experiment, outcomes: Iterable[Done]) -> Result:

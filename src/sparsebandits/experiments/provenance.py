@@ -4,6 +4,7 @@ import hashlib
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
@@ -74,6 +75,51 @@ def surroundings() -> dict[str, Any]:
         "processor": processor(),
         "cores": os.cpu_count(),
     }
+
+
+def with_run(
+    before: Mapping[str, Any],
+    run: Mapping[str, Any],
+    notes: Mapping[str, Any],
+    shared: Mapping[str, Any],
+    policies: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return a provenance with the entry of a run, which replaces an earlier one with the same id.
+
+    Parameters
+    ----------
+    before : mapping
+        The provenance before.
+    run : mapping
+        The entry; its ``id`` is that of no other run.
+    notes : mapping
+        What is noted of the run. Notes by policy, such as what was tuned, are added to those of other policies.
+    shared, policies : mapping
+        The configuration that all policies share, and that of each policy.
+
+    Returns
+    -------
+    dict
+        The provenance after.
+    """
+    known, runs, noted = before.get("configuration"), before.get("runs"), before.get("notes")
+    earlier = known.get("policies") if isinstance(known, Mapping) else None
+    entries = [one for one in runs if isinstance(one, Mapping)] if isinstance(runs, list) else []
+    place = next((i for i, one in enumerate(entries) if one.get("id") == run["id"]), len(entries))
+    return {
+        "configuration": {**shared, "policies": {**(earlier if isinstance(earlier, Mapping) else {}), **policies}},
+        "notes": _merged(noted if isinstance(noted, Mapping) else {}, notes),
+        "runs": [*entries[:place], run, *entries[place + 1 :]],
+    }
+
+
+def _merged(before: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge the notes of two runs; notes by policy may be about other policies in each run."""
+    merged = {**before, **notes}
+    for key in before.keys() & notes.keys():
+        if isinstance(before[key], Mapping) and isinstance(notes[key], Mapping):
+            merged[key] = {**before[key], **notes[key]}
+    return merged
 
 
 def _version(name: str) -> str | None:

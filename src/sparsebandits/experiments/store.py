@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from sparsebandits.arguments import ArgumentTypeError, shown
-from sparsebandits.experiments.provenance import now, package_version, processor, sources_digest
-from sparsebandits.files import write_atomically
+from sparsebandits.experiments.provenance import now, package_version, processor, sources_digest, with_run
+from sparsebandits.files import exclusively, write_atomically
 from sparsebandits.results.configuration import differences, hashed
 from sparsebandits.results.result import Result
 from sparsebandits.results.trials import (
@@ -26,6 +26,7 @@ from sparsebandits.results.trials import (
     policy_folder,
     read_final_regret,
     read_header,
+    read_provenance,
     trial_files,
     trial_path,
     without,
@@ -93,7 +94,7 @@ class Store:
         path = trial_path(self.directory, name, trial)
         content = encode(name, trial, self.configuration(name), played, package_version(), sources_digest())
         try:
-            path.with_suffix(".json").write_text(encode_timing(played, processor(), now()))
+            write_atomically(path.with_suffix(".json"), encode_timing(played, processor(), now()).encode())
             write_atomically(path, content)
         except OSError as error:
             raise _unwritable(self.directory, error) from error
@@ -118,10 +119,13 @@ class Store:
             )
         return Result(**load_trials(self.directory, wanted))
 
-    def note(self, provenance: Mapping[str, Any]) -> None:
-        """Replace ``provenance.json``."""
+    def note(self, run: Mapping[str, Any], notes: Mapping[str, Any]) -> None:
+        """Put the entry of a run, and what is noted of it, into ``provenance.json``; entries of other runs stay."""
         try:
-            write_atomically(self.directory / "provenance.json", (json.dumps(provenance, indent=2) + "\n").encode())
+            with exclusively(self.directory):  # other runs may put theirs at the same time
+                provenance = with_run(read_provenance(self.directory), run, notes, self.shared, self.policies)
+                content = (json.dumps(provenance, indent=2) + "\n").encode()
+                write_atomically(self.directory / "provenance.json", content)
         except OSError as error:
             raise _unwritable(self.directory, error) from error
 

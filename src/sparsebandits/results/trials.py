@@ -21,12 +21,25 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, shown
-from sparsebandits.files import SaveFileError
+from sparsebandits.files import SaveFileError, opened
+from sparsebandits.results import parquet
 from sparsebandits.results.configuration import canonical, differences, hashed
+from sparsebandits.results.parquet import import_parquet
 
-FORMAT = 1
+FORMAT, UNSEALED = 2, 1
+"""The format that is written, and one that is read as well, whose files have no checksum over everything."""
+
 KEY = "sparsebandits"
 """Key of our header in the metadata of a Parquet file."""
+
+MOST_ACTIONS = 10**7
+"""Number of actions above which it is not recorded how often each was played."""
+
+LARGEST_NOTE = 2**24
+"""Largest number of bytes of a JSON file that is read."""
+
+COLUMNS = {"round": "int64", "regret": "double", "action": "int64", "reward": "double", "probability": "double"}
+"""Columns that every trial has, and their types in Arrow."""
 
 RECORDED = "recorded: "
 """Prefix of the columns that hold diagnostics of decisions."""
@@ -149,18 +162,6 @@ def trial_files(directory: Path) -> list[tuple[str, int, Path]]:
     return [(unquote(path.parent.name), int(path.stem), path) for path in paths]
 
 
-def import_parquet() -> tuple[Any, Any]:
-    """Return pyarrow and its Parquet module, or explain how to install them."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise OSError(
-            "directory: results are Parquet files, which need pyarrow (pip install 'sparsebandits[results]')"
-        ) from error
-    return pa, pq
-
-
 def encode(
     policy: str, trial: int, configuration: Mapping[str, Any], played: Trial, version: str, sources: str
 ) -> bytes:
@@ -179,9 +180,9 @@ def encode(
     version, sources : str
         Version of the package and digest of its source files.
     """
-    pa, pq = import_parquet()
+    pa, _ = import_parquet()
     pulls = None
-    if played.pulls is not None:
+    if played.pulls is not None and len(played.pulls) <= MOST_ACTIONS:
         rows = np.flatnonzero(played.pulls)
         pulls = {"actions": len(played.pulls), "rows": rows.tolist(), "counts": played.pulls[rows].tolist()}
     header = {
@@ -203,19 +204,7 @@ def encode(
         "probability": played.probabilities,
         **{RECORDED + column: played.recorded[column] for column in sorted(played.recorded)},
     }
-    table = pa.table(columns)
-    sink = pa.BufferOutputStream()
-    settings = {
-        "compression": "zstd",
-        "use_dictionary": False,
-        "write_statistics": False,
-        "store_schema": False,
-        "write_page_checksum": True,
-    }
-    with pq.ParquetWriter(sink, table.schema, **settings) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata({KEY: canonical(header)})
-    return bytes(sink.getvalue())
+    return parquet.write(pa.table(columns), {KEY: canonical(header)}, use_dictionary=False, store_schema=False)
 
 
 def encode_timing(played: Trial, processor: str, finished: str) -> str:
@@ -231,49 +220,43 @@ def encode_timing(played: Trial, processor: str, finished: str) -> str:
 
 def read_header(path: Path) -> dict[str, Any]:
     """Return the header of a trial's file: configuration, policy, trial, version, sources and pulls."""
-    _, pq = import_parquet()
-    try:
-        header = json.loads(pq.read_metadata(path).metadata[KEY.encode()])
-    except (FileNotFoundError, PermissionError):
-        raise
-    except Exception as error:  # a damaged file fails in many ways, all of which mean the same to the caller
-        raise _damaged(path, error) from error
-    if header.get("format") != FORMAT:
-        raise SaveFileError(f"directory: this release reads format {FORMAT}, got {header.get('format')} in {path}")
-    return dict(header)
+    return _opened(path)[1]
 
 
-def read_trial(path: Path, header: Mapping[str, Any]) -> Trial:
-    """Return the trial in a file whose header has been read."""
-    table, timing = _read(path), _read_timing(path)
-    columns = {name: table.column(name).to_numpy() for name in table.column_names}
+def read_trial(path: Path) -> tuple[Trial, dict[str, Any]]:
+    """Return the trial in a file, and the header of the file."""
+    file, header = _opened(path)
+    columns, timing = _columns(path, file), _read_timing(path)
     pulls = None
     if header["pulls"] is not None:
         pulls = np.zeros(header["pulls"]["actions"], dtype=np.intp)
         pulls[header["pulls"]["rows"]] = header["pulls"]["counts"]
-    return Trial(
+    trial = Trial(
         regret=columns["regret"],
         actions=columns["action"],
         rewards=columns["reward"],
         probabilities=columns["probability"],
         recorded={name.removeprefix(RECORDED): columns[name] for name in columns if name.startswith(RECORDED)},
         pulls=pulls,
-        seconds_per_decision=timing.get("seconds_a_decision", np.nan),
-        seconds=timing.get("seconds", np.nan),
+        seconds_per_decision=_number(timing.get("seconds_a_decision")),
+        seconds=_number(timing.get("seconds")),
     )
+    return trial, header
+
+
+def _number(value: object) -> float:
+    """Return a number that is no result; NaN if it is missing or something else."""
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else np.nan
 
 
 def read_final_regret(path: Path) -> float:
     """Return the regret at the horizon of the trial in a file."""
-    return float(_read(path, ["regret"]).column("regret")[-1].as_py())
+    return float(_columns(path, _opened(path)[0])["regret"][-1])
 
 
 def read_provenance(directory: Path) -> dict[str, Any]:
     """Return the content of ``provenance.json``; empty if it is missing or damaged, as no result depends on it."""
-    try:
-        return dict(json.loads((directory / "provenance.json").read_text()))
-    except (OSError, ValueError):
-        return {}
+    return _read_note(directory / "provenance.json")
 
 
 def load(directory: str | os.PathLike[str]) -> Content:
@@ -300,14 +283,14 @@ def load_trials(directory: Path, wanted: Mapping[str, Iterable[int]]) -> Content
     for name, numbers in wanted.items():
         for number in numbers:
             path = trial_path(directory, name, number)
-            header = read_header(path)
+            played, header = read_trial(path)
             policy = policies.setdefault(name, header["configuration"]["policy"])
             shared = without(header["configuration"], "policy") if shared is None else shared
             if header["hash"] != hashed({**shared, "policy": policy}):
                 found = differences(header["configuration"], {**shared, "policy": policy})
                 raise SaveFileError(f"directory: {path} is of another configuration than the trials before it: {found}")
             sources[header["sources"]] = sources.get(header["sources"], 0) + 1
-            trials[name].append(read_trial(path, header))
+            trials[name].append(played)
     assert shared is not None
     about = {
         "configuration": {
@@ -329,22 +312,64 @@ def without(values: Mapping[str, Any], left_out: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != left_out}
 
 
-def _read(path: Path, columns: list[str] | None = None) -> Any:
-    """Return a file's Arrow table, with its checksums verified."""
-    pa, pq = import_parquet()
+def _opened(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Return a trial's file, whose checksum has been verified, and its header."""
+    import_parquet()
     try:
-        return pq.ParquetFile(path, page_checksum_verification=True).read(columns=columns)
+        file, sealed = parquet.read(path)
+        header = dict(json.loads(file.metadata.metadata[KEY.encode()]))
+        written = header["format"]
+        if written in (FORMAT, UNSEALED):
+            if sealed != (written == FORMAT):
+                raise ValueError("its checksum is missing")
+            _check_header(header, file.metadata.num_rows)
+            return file, header
     except (FileNotFoundError, PermissionError):
         raise
-    except (pa.ArrowException, OSError) as error:
+    except Exception as error:  # a damaged file fails in many ways, all of which mean the same to the caller
+        raise _damaged(path, error) from error
+    raise SaveFileError(f"directory: this release reads format {FORMAT}, got {shown(written)} in {path}")
+
+
+def _check_header(header: Mapping[str, Any], rows: int) -> None:
+    """Require a configuration that fits its hash and the number of recorded rounds, and pulls that can be."""
+    configuration, pulls = header["configuration"], header["pulls"]
+    horizon, points = configuration["horizon"], configuration["points"]
+    if header["hash"] != hashed(configuration) or rows != (horizon if points is None else min(points, horizon)):
+        raise ValueError("its configuration is that of another trial")
+    if not isinstance(header["sources"], str) or "policy" not in configuration:
+        raise ValueError("its header is incomplete")
+    if pulls is not None:
+        played = np.array(pulls["rows"], dtype=np.int64), np.array(pulls["counts"], dtype=np.int64)
+        within = played[0].size == 0 or (played[0].min() >= 0 and played[0].max() < pulls["actions"])
+        if not 0 <= pulls["actions"] <= MOST_ACTIONS or played[0].shape != played[1].shape or not within:
+            raise ValueError("its pulls are not those of its actions")
+
+
+def _columns(path: Path, file: Any) -> dict[str, Any]:
+    """Return the columns of a trial's file as arrays."""
+    try:
+        table = file.read()
+        found = {name: str(table.schema.field(name).type) for name in table.column_names}
+        diagnostics = {name: "double" for name in found if name.startswith(RECORDED)}
+        if found != COLUMNS | diagnostics or any(column.null_count for column in table.columns):
+            raise ValueError("it has other columns than a trial")
+        return {name: table.column(name).to_numpy() for name in found}
+    except Exception as error:
         raise _damaged(path, error) from error
 
 
 def _read_timing(path: Path) -> dict[str, Any]:
-    """Return the JSON file beside a trial; empty if it is missing or damaged, as no result depends on it."""
+    """Return the JSON file beside a trial."""
+    return _read_note(path.with_suffix(".json"))
+
+
+def _read_note(path: Path) -> dict[str, Any]:
+    """Return the content of a JSON file; empty if it is missing or damaged, as no result depends on it."""
     try:
-        return dict(json.loads(path.with_suffix(".json").read_text()))
-    except (OSError, ValueError):
+        with opened(path) as (file, size):
+            return dict(json.loads(file.read(size))) if size <= LARGEST_NOTE else {}
+    except (OSError, ValueError, TypeError, RecursionError):
         return {}
 
 
