@@ -1,8 +1,10 @@
 """Journals in files: what is written there, and that nothing acknowledged is ever lost."""
 
+import hashlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import sparsebandits as sb
 from sparsebandits.files import SaveFileError
 from sparsebandits.journal.events import Events
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.results.trials import without
 from tests.journal.decisions import ACTIONS, assert_same_records, decision_of
 
 OFFERED = ActionSet.of(ACTIONS[:2])
@@ -47,11 +50,12 @@ def test_the_lines(tmp_path: Path) -> None:
     actions, decision, reward, again, named, *_, cube = events
     assert (actions["features"], actions["labels"]) == (ACTIONS[:2].tolist(), None)
     assert (named["labels"], named["feature_names"]) == (["ä", "b"], ["x", "y", "z"])
-    assert reward == {"version": 1, "event": "reward", "id": 0, "reward": 0.1}
+    assert len(reward.pop("check")) == len(decision.pop("check")) == 16
+    assert reward == {"version": 2, "event": "reward", "id": 0, "reward": 0.1}
     assert again["offered"] == decision.pop("offered") == actions["key"] != named["key"]
     assert decision.pop("time").endswith("+00:00")
     assert decision == {
-        **{"version": 1, "event": "decision", "id": 0, "policy": "LinTS", "action": 0, "label": "0"},
+        **{"version": 2, "event": "decision", "id": 0, "policy": "LinTS", "action": 0, "label": "0"},
         **{"features": None, "probability": 0.5, "probability_draws": None, "noise_variance": None, "extra": {}},
     }
     assert (cube["action"], cube["offered"], len(cube["features"])) == (-1, None, 2)
@@ -81,8 +85,13 @@ def test_damaged_lines_are_refused_by_number(tmp_path: Path) -> None:
     other_rows = json.loads(lines[0])
     other_rows["features"][0][0] += 1e-9
 
+    def checked(line: bytes) -> bytes:
+        """Give a line the hash that belongs to it."""
+        content = re.sub(rb', "check": "[0-9a-f]+"}\n$', b"", line)
+        return content + f', "check": "{hashlib.sha256(content).hexdigest()[:16]}"}}\n'.encode()
+
     def changed(line: bytes, **fields: Any) -> bytes:
-        return json.dumps({**json.loads(line), **fields}).encode() + b"\n"
+        return checked(json.dumps({**without(json.loads(line), "check"), **fields}).encode()[:-1])
 
     for number, line, message in (
         (1, b"offer,price\n", "is no JSON"),
@@ -90,13 +99,22 @@ def test_damaged_lines_are_refused_by_number(tmp_path: Path) -> None:
         (1, b"[]\n", "is no event of a journal"),
         (1, b"{}\n", "is no event of a journal"),
         (1, b'{"time": "2024", "place": 1}\n', "is no event of a journal; a log of sparsebandits 0.1 has another"),
-        (1, json.dumps(other_rows).encode() + b"\n", "is damaged (key: expected"),
+        (1, changed(json.dumps(other_rows).encode()), "is damaged (key: expected"),
         (1, changed(lines[0], labels=["a", 1]), "is damaged (labels: expected strings or null"),
         (2, lines[1][:-9] + b"\n", "is no JSON"),
         (2, lines[1].replace(b"0.5", b"NaN"), "is no JSON"),
-        (2, lines[1].replace(b"0.5", b"1e999"), "is damaged (probability: expected a finite number"),
-        (2, lines[1].replace(b"0.5", b"2"), "is damaged (probability: expected a number above 0 and at most 1"),
-        (2, changed(lines[1], version=2), "has version 2; this release reads version 1"),
+        (2, checked(lines[1].replace(b"0.5", b"1e999")), "is damaged (probability: expected a finite number"),
+        (2, lines[1].replace(b"0.5", b"0.4"), "is damaged: it is not what its hash is of"),
+        (2, json.dumps(without(json.loads(lines[1]), "check")).encode() + b"\n", "is damaged: it is not what its hash"),
+        (2, lines[1].replace(b'"check"', b'"Check"'), "is damaged: it is not what its hash is of"),
+        (
+            2,
+            checked(lines[1].replace(b"0.5", b"2")),
+            "is damaged (probability: expected a number above 0 and at most 1",
+        ),
+        (2, changed(lines[1], version=3), "has version 3; this release reads version 2"),
+        (2, changed(lines[1], version=True), "has version True; this release reads version 2"),
+        (2, changed(lines[1], version=1), "has the fields"),
         (2, changed(lines[1], event="guess"), "has the unknown event 'guess'"),
         (2, changed(lines[1], event=["x"]), "has the unknown event ['x']"),
         (2, changed(lines[1], more=1), "has the fields"),
@@ -126,6 +144,29 @@ def test_damaged_lines_are_refused_by_number(tmp_path: Path) -> None:
         assert path.read_bytes() == content
     path.write_bytes(b"\n".join((*lines, b"", b" ")) + lines[0] + lines[2])
     assert len(sb.journal.JsonLines(path).records()) == 4, "empty lines, and repeated sets and rewards, say nothing new"
+
+
+def test_a_flipped_bit_is_refused_wherever_it_is(tmp_path: Path) -> None:
+    """The last end of line is the hardest: without it, the line looks like one that a crash has cut."""
+    path, whole = tmp_path / "journal", b"".join(small(tmp_path / "whole"))
+    rng = np.random.default_rng(0)
+    for place in (len(whole) - 1, 0, *rng.integers(len(whole), size=300).tolist()):
+        for bit in range(8) if place == len(whole) - 1 else (int(rng.integers(8)),):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :])
+            with pytest.raises(SaveFileError, match=r"^path: expected a journal of decisions, got .* line"):
+                sb.journal.JsonLines(path)
+
+
+def test_lines_of_version_1_are_read_and_continued(tmp_path: Path) -> None:
+    """They had no hash."""
+    path, lines = tmp_path / "journal", small(tmp_path / "whole")
+    old = [json.dumps({**without(json.loads(line), "check"), "version": 1}).encode() + b"\n" for line in lines]
+    path.write_bytes(b"".join(old))
+    journal = sb.journal.JsonLines(path)
+    assert_same_records(journal.records(), sb.journal.JsonLines(tmp_path / "whole").records())
+    decide(journal, 77)
+    assert path.read_bytes().startswith(b"".join(old))
+    assert len(sb.journal.JsonLines(path).records()) == len(journal.records()) == 5
 
 
 @pytest.mark.parametrize("content", ["offer,price\na,1\n", "offer,price", '{"cut', "{}\n", "\n{}\n", "\nhello"])

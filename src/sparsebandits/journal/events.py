@@ -1,18 +1,21 @@
 """The JSON form of a journal: one event per line, in the order in which things happened.
 
-    {"version": 1, "event": "actions", "key": "…", "features": [[…], …], "labels": […], "feature_names": […]}
-    {"version": 1, "event": "decision", "id": 0, "time": "…", "action": 3, "probability": 0.25, "offered": "…", …}
-    {"version": 1, "event": "reward", "id": 0, "reward": 1.5}
+    {"version": 2, "event": "actions", "key": "…", "features": [[…], …], "labels": […], …, "check": "…"}
+    {"version": 2, "event": "decision", "id": 0, "time": "…", "action": 3, "probability": 0.25, …, "check": "…"}
+    {"version": 2, "event": "reward", "id": 0, "reward": 1.5, "check": "…"}
 
 A set of actions is written once, before the first decision that was chosen from it. Its key is a hash of its contents,
 so processes that know nothing of each other give it the same key, and a reader notices a damaged set. A decision has
 either the key of its set (``offered``) or the ``features`` of the action. Numbers are read back to the bit; NaN and
-infinities are refused, and so is every line that this page does not describe: the error names the line.
+infinities are refused, and so is every line that this page does not describe: the error names the line. The last field,
+``check``, is a hash of all bytes of the line before it, so a reader notices a single bit that is not what was written.
+Lines of version 1, which have no such field, are read too.
 """
 
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -31,7 +34,14 @@ from sparsebandits.files import SaveFileError
 from sparsebandits.journal.record import Id, Record, checked, find
 from sparsebandits.policies.actions import ActionSet
 
-VERSION = 1
+VERSION, UNCHECKED = 2, 1
+"""The version that is written, and one that is read as well, whose lines have no hash."""
+
+CHECK = re.compile(rb', "check": "([0-9a-f]{16})"}')
+"""How a line ends."""
+
+CHECKED = 29
+"""Number of bytes of that."""
 
 FIELDS = {
     "actions": ("key", "features", "labels", "feature_names"),
@@ -43,8 +53,8 @@ FIELDS = {
 }
 """What an event of each kind has besides ``version`` and ``event``, no more and no less."""
 
-START = f'{{"version": {VERSION}, "event": "'.encode()
-"""What every line that this module writes begins with."""
+STARTS = tuple(f'{{"version": {version}, "event": "'.encode() for version in (VERSION, UNCHECKED))
+"""What every line that this module reads begins with."""
 
 
 class Events:
@@ -89,9 +99,11 @@ class Events:
                 self._read_line(line)
             self._lines += 1
             self.size += len(line) + 1
-        ours = self.sets or self.records or rest.startswith(START) or START.startswith(rest)
+        ours = self.sets or self.records or any(rest.startswith(one) or one.startswith(rest) for one in STARTS)
         if not ours:  # a file of somebody else's, without an end of line
             self._refuse("is no event of a journal")
+        if (end := CHECK.search(rest)) and end.end() < len(rest):
+            self._refuse("goes on where it should end")  # no crash has cut it
 
     def lines(self, records: Iterable[Record]) -> bytes:
         """Return the lines that add records to what has been read, with the sets of actions that are new."""
@@ -121,8 +133,11 @@ class Events:
         if not isinstance(event, dict) or "event" not in event:
             hint = "; a log of sparsebandits 0.1 has another format: rename it, and a new one is begun"
             self._refuse(f"is no event of a journal{hint if isinstance(event, dict) and 'place' in event else ''}")
-        if event.get("version") != VERSION:
-            self._refuse(f"has version {shown(event.get('version'))}; this release reads version {VERSION}")
+        version = event.get("version")
+        if type(version) is not int or version not in (VERSION, UNCHECKED):
+            self._refuse(f"has version {shown(version)}; this release reads version {VERSION}")
+        if version == VERSION and event.pop("check", None) != _check(line):
+            self._refuse("is damaged: it is not what its hash is of")
         kind = event["event"]
         if not isinstance(kind, str) or kind not in FIELDS:
             self._refuse(f"has the unknown event {shown(kind)}")
@@ -202,7 +217,18 @@ def _decision_line(record: Record, key: str | None) -> bytes:
 
 def _line(event: str, fields: Mapping[str, Any]) -> bytes:
     content = {"version": VERSION, "event": event, **fields}
-    return json.dumps(content, allow_nan=False, default=_plain).encode() + b"\n"
+    line = json.dumps(content, allow_nan=False, default=_plain).encode()
+    return line[:-1] + f', "check": "{_hashed(line[:-1])}"}}\n'.encode()
+
+
+def _check(line: bytes) -> str | None:
+    """Return the hash that a line has to end with; None if it does not end with any."""
+    end = CHECK.search(line, max(len(line) - CHECKED, 0))
+    return _hashed(line[: end.start()]) if end and end.end() == len(line) else None
+
+
+def _hashed(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def _plain(value: object) -> Any:

@@ -10,15 +10,13 @@ information about other actions.
 """
 
 import os
-import zipfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, shown
-from sparsebandits.files import SaveFileError, check_path, unpack, write_atomically
+from sparsebandits.files import SaveFileError, check_path, opened, unpack, write_atomically
 from sparsebandits.journal.events import Events, actions_line, key_of
 from sparsebandits.journal.open_bandit import Columns, records_of
 from sparsebandits.journal.record import Id, Record, check_reward, find
@@ -227,14 +225,26 @@ class DecisionLog:
         """
         check_path(path)
         try:
-            if zipfile.is_zipfile(path):
-                return cls.from_open_bandit(unpack(path, OLD_KIND, OLD_VERSION))
-            content = Path(path).read_bytes()
+            with opened(path) as (file, size):
+                archive = file.read(4) == b"PK\3\4"
+                file.seek(0)
+                content = b"" if archive else file.read(size)
         except OSError as error:
             raise SaveFileError(f"path: expected a journal, got {path}: {error.strerror or error}") from error
+        if archive:
+            return cls._from_archive(path)
         events = Events(path)
         events.read(content)
         return cls._holding(events.records.values(), events.sets.values())
+
+    @classmethod
+    def _from_archive(cls, path: str | os.PathLike[str]) -> "DecisionLog":
+        """Return a log of release 0.1."""
+        columns = unpack(path, OLD_KIND, OLD_VERSION, sealed=False)
+        try:
+            return cls.from_open_bandit(columns)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise SaveFileError(f"path: {path} is no whole log of release 0.1 ({error})") from error
 
     @classmethod
     def _holding(cls, records: Iterable[Record], sets: Iterable[ActionSet]) -> "DecisionLog":

@@ -25,6 +25,7 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.journal.record import Record
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.rules.choice import ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +129,9 @@ def records_of(columns: Mapping[str, Any]) -> list[Record]:
         raise ArgumentValueError("position", "one position", "several; choose the rounds of one")
     reward = check_vector("reward", columns["reward"], rounds)
     pscore = check_vector("pscore", columns["pscore"], rounds)
-    if not (pscore.min() > 0 and pscore.max() <= 1):
+    if not (pscore.min() > 0 and pscore.max() <= 1 + ROUNDING):
         raise ArgumentValueError("pscore", "probabilities above 0", f"{pscore.min():g} to {pscore.max():g}")
+    pscore = np.minimum(pscore, 1.0)
     draws = columns.get("pscore_draws")
     draws = np.zeros(rounds) if draws is None else check_vector("pscore_draws", draws, rounds)
     actions = _features(columns, int(played.max()) + 1, rounds)

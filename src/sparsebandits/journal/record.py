@@ -26,15 +26,12 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Decision
-from sparsebandits.rules.choice import NO_ROW
+from sparsebandits.rules.choice import NO_ROW, ROUNDING
 
 Id: TypeAlias = int | str
 
 SAME = ("id", "action", "probability", "probability_draws", "policy")
 """What is equal, besides the features, in two records of one decision; labels may be written differently."""
-
-ROUNDING = 1e-9
-"""Excess over one that is allowed in a probability, which may be a sum of weights."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -13,6 +13,9 @@ CANDIDATES = 8
 NO_ROW = -1
 """Value of ``action`` where actions are not enumerated; ``features`` is then the action itself."""
 
+ROUNDING = 1e-9
+"""Excess over one of a sum of probabilities, or of weights, that is rounding: such a sum is one."""
+
 DRIVERS = 5
 """Number of features that a decision keeps, of those that contribute most to its expected reward."""
 
@@ -178,6 +181,10 @@ class Choice:
     probability_draws: int | None = None
     features: FloatArray | None = None
     observation: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        if 1.0 < self.probability <= 1.0 + ROUNDING:
+            object.__setattr__(self, "probability", 1.0)
 
     def among(self, rows: IntArray) -> "Choice":
         """Return the choice in terms of a set of actions that had only some of its rows on offer.
