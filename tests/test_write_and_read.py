@@ -4,6 +4,7 @@ Policies of every kind are saved and continued in ``tests/policies/test_save_and
 """
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def test_rounding_above_one_is_one() -> None:
     assert Choice(0, 1.0 + 1e-8, reasons).probability > 1.0, "that is no rounding, and the policy refuses it"
 
 
+@dataclass(frozen=True)
 class Certain(Rule):
     """A rule whose probabilities are sums with rounding."""
 

@@ -239,7 +239,9 @@ def _crafted(place: Path, scale: float) -> Iterator[Attempt]:
         policy.ask()
         state = policy.state()
         for path, leaf in _leaves(state):
-            for wrong in _wrong(leaf):
+            with np.errstate(all="ignore"):
+                values = list(_wrong(leaf))
+            for wrong in values:
                 number += 1
                 if number % step == 0:
                     yield partial(_plays_on, place, state, path, wrong)

@@ -17,6 +17,9 @@ from sparsebandits.files import SaveFileError
 
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
+LARGEST_ENTRY = 1e150
+"""Largest magnitude of an entry of an array, whose square is finite; sums of squares of features are below it."""
+
 LEAST_POSITIVE = 1e-307
 """Lower end of variances, whose reciprocals are finite."""
 
@@ -115,7 +118,7 @@ class Reals:
     *shape : str or int
         Its shape, in names of settings.
     low, high : float
-        Smallest and largest number; by default all finite numbers.
+        Smallest and largest number; by default those whose square is finite.
     order : {"C", "F", ""}, default="C"
         Memory order; "" for either.
     missing : bool, default=False
@@ -134,8 +137,8 @@ class Reals:
     def __init__(
         self,
         *shape: str | int,
-        low: float = -LARGEST_FLOAT,
-        high: float = LARGEST_FLOAT,
+        low: float = -LARGEST_ENTRY,
+        high: float = LARGEST_ENTRY,
         order: str = "C",
         missing: bool = False,
         dtypes: tuple[str, ...] = ("float64",),

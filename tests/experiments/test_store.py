@@ -133,8 +133,9 @@ def test_trials_of_an_earlier_release_are_read() -> None:
         path = directory / "trials" / "LinTS" / "000000.parquet"
         file = pq.ParquetFile(path)
         header = {**json.loads(file.metadata.metadata[b"sparsebandits"]), "format": 1}
-        with pq.ParquetWriter(path, file.schema_arrow.remove_metadata(), store_schema=False) as writer:
-            writer.write_table(file.read().replace_schema_metadata())
+        table = file.read().replace_schema_metadata()
+        with pq.ParquetWriter(path, table.schema, store_schema=False) as writer:
+            writer.write_table(table)
             writer.add_key_value_metadata({"sparsebandits": json.dumps(header)})
         assert_same(sb.Result.load(directory), result)
 

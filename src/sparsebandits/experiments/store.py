@@ -16,12 +16,12 @@ from sparsebandits.arguments import ArgumentTypeError, shown
 from sparsebandits.experiments.provenance import now, package_version, processor, sources_digest, with_run
 from sparsebandits.files import exclusively, write_atomically
 from sparsebandits.results.configuration import differences, hashed
+from sparsebandits.results.parquet import import_parquet
 from sparsebandits.results.result import Result
 from sparsebandits.results.trials import (
     Trial,
     encode,
     encode_timing,
-    import_parquet,
     load_trials,
     policy_folder,
     read_final_regret,

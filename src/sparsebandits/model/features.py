@@ -18,8 +18,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray
+from sparsebandits.arguments import LARGEST, FloatArray
 from sparsebandits.layouts import Layout, Number, Reals, read
+
+FARTHEST = LARGEST * (1.0 + 1e-9)
+"""Largest mean of features or rewards, with its rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,11 @@ class Level:
         W, the sum of weights; zero before the first reward.
     """
 
-    saved: ClassVar[Layout] = {"features": Reals("dimension"), "reward": Number(), "weight": Number(low=0.0)}
+    saved: ClassVar[Layout] = {
+        "features": Reals("dimension", low=-FARTHEST, high=FARTHEST),
+        "reward": Number(-FARTHEST, FARTHEST),
+        "weight": Number(low=0.0, high=FARTHEST),
+    }
 
     features: FloatArray
     reward: float = 0.0

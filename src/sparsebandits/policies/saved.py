@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import shown
+from sparsebandits.arguments import LARGEST, shown
 from sparsebandits.layouts import (
     ABOVE_ONE,
     GENERATOR,
-    LEAST_POSITIVE,
     Count,
     Layout,
     Maybe,
@@ -27,23 +26,23 @@ from sparsebandits.policies.decision import Decision
 from sparsebandits.rules.choice import NO_ROW, Mixture, Reasons
 
 ACTIONS: Layout = {
-    "features": Reals("rows", "dimension", order=""),
+    "features": Reals("rows", "dimension", low=-LARGEST, high=LARGEST, order=""),
     "labels": Maybe(Names("rows")),
     "feature_names": Maybe(Names("dimension")),
-    "noise_variances": Maybe(Reals("rows", low=LEAST_POSITIVE)),
+    "noise_variances": Maybe(Reals("rows", low=1 / LARGEST, high=LARGEST)),
 }
 
-POLICY: Layout = {"rng": GENERATOR, "rewards": Reals("asked", missing=True)}
+POLICY: Layout = {"rng": GENERATOR, "rewards": Reals("asked", low=-LARGEST, high=LARGEST, missing=True)}
 
 DECISION: Layout = {
     "id": Count(),
     "action": Count(low=NO_ROW),
-    "features": Reals("dimension", order=""),
+    "features": Reals("dimension", low=-LARGEST, high=LARGEST, order=""),
     "probability": Number(low=0.0, high=ABOVE_ONE),
     "probability_draws": Maybe(Count(low=1)),
     "labels": Maybe(Names("candidates")),
     "feature_names": Maybe(Names("drivers")),
-    "noise_variance": Maybe(Number(low=LEAST_POSITIVE)),
+    "noise_variance": Maybe(Number(low=1 / LARGEST, high=LARGEST)),
     "policy": Word(),
     "observation": Maybe(Reals("row")),
 }

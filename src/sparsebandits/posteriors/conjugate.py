@@ -21,7 +21,7 @@ from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, frozen, shown
-from sparsebandits.layouts import Count, Layout, Maybe, Number, Reals, wrong
+from sparsebandits.layouts import LARGEST_FLOAT, Count, Layout, Maybe, Number, Reals, wrong
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.model.rewards import Rewards, known_noise
 from sparsebandits.posteriors.cloud import Cloud, Weights
@@ -118,7 +118,9 @@ class Conjugate(Engine):
                 "age": Count(high=REFRESH_EVERY),
             }
         ),
-        "cloud": Maybe({"theta": Reals("n_draws", "dimension"), "log_weights": Reals("n_draws", low=-math.inf)}),
+        "cloud": Maybe(
+            {"theta": Reals("n_draws", "dimension"), "log_weights": Reals("n_draws", low=-math.inf, high=LARGEST_FLOAT)}
+        ),
     }
 
     def __init__(

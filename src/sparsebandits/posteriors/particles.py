@@ -23,7 +23,18 @@ import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, shown
-from sparsebandits.layouts import ABOVE_ONE, LEAST_POSITIVE, Count, Layout, Maybe, Number, Reals, flags, wrong
+from sparsebandits.layouts import (
+    ABOVE_ONE,
+    LARGEST_FLOAT,
+    LEAST_POSITIVE,
+    Count,
+    Layout,
+    Maybe,
+    Number,
+    Reals,
+    flags,
+    wrong,
+)
 from sparsebandits.model.priors import InverseGammaNoise, SpikeSlab
 from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.cloud import Cloud
@@ -121,7 +132,7 @@ class Particles(Engine):
             "slab_variances": Maybe(Reals("n_draws", low=LEAST_POSITIVE)),
             "noise_variances": Maybe(Reals("n_draws", low=LEAST_POSITIVE)),
         },
-        "log_weights": Reals("n_draws", low=-math.inf),
+        "log_weights": Reals("n_draws", low=-math.inf, high=LARGEST_FLOAT),
     }
 
     def __init__(

@@ -54,6 +54,9 @@ class AverageLasso:
 
     scale: float
 
+    def __post_init__(self) -> None:
+        check_weight("scale", self.scale)
+
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
         """Return the Lasso estimate with penalty λ_2t."""
         penalty = self.scale * root_log_rate(len(y), x.shape[1])
@@ -130,7 +133,7 @@ class PseudoRewards(LassoEstimator):
         self, dimension: int, estimator: AverageLasso, refit_growth: float = 0.0, cut_off: float | None = None
     ) -> None:
         super().__init__(dimension, estimator, refit_growth)
-        self.cut_off = cut_off
+        self.cut_off = None if cut_off is None else check_positive("cut_off", cut_off)
         self.row = dimension + 3
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
@@ -155,6 +158,10 @@ class DoublyRobust(Rule):
 
     exploration: float
     uniform_rounds: int
+
+    def __post_init__(self) -> None:
+        check_weight("exploration", self.exploration)
+        check_count("uniform_rounds", self.uniform_rounds, least=0)
 
     def check(self, posterior: Any) -> None:
         """Require :class:`PseudoRewards`."""

@@ -35,7 +35,7 @@ from sparsebandits.arguments import (
 from sparsebandits.layouts import ABOVE_ONE, Absent, Layout, Reals, read, wrong
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
-from sparsebandits.policies.rivals.lasso import CROSS_VALIDATION, cross_validated_penalty, lasso
+from sparsebandits.policies.rivals.lasso import CROSS_VALIDATION, check_weight, cross_validated_penalty, lasso
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
@@ -132,10 +132,10 @@ class LassoOnce:
     }
 
     def __init__(self, dimension: int, noise_variance: float, exploration: int, penalty: str | float) -> None:
-        self.dimension = dimension
-        self.noise_variance = noise_variance
-        self.exploration = exploration
-        self.penalty = penalty
+        self.dimension = check_count("dimension", dimension)
+        self.noise_variance = check_positive("noise_variance", noise_variance)
+        self.exploration = check_count("exploration", exploration)
+        self.penalty = penalty if penalty in PENALTIES else check_weight("penalty", penalty)
         self.row = dimension  # columns of what ``absorb`` takes
         self.features: FloatArray = np.empty((0, dimension))  # of the rewards so far, until θ̂ is fitted
         self.rewards: FloatArray = np.empty(0)

@@ -20,6 +20,7 @@ whatever the number of rounds. Rewards may come late, in batches, and in any ord
 a round counts for the coordinates that explored when it was decided, and C_i is checked once per batch.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -63,7 +64,7 @@ def half_width(rounds: FloatArray, horizon: int, noise_variance: float = 1.0, me
     """
     share = 1.0 / np.maximum(rounds, 1.0)
     spread = 2.0 * (mean_bound * mean_bound + noise_variance)
-    width = np.sqrt(spread * (share + share * share) * (np.log(horizon) + 0.5 * np.log1p(2.0 * rounds)))
+    width = np.sqrt(spread * (share + share * share) * (math.log(horizon) + 0.5 * np.log1p(2.0 * rounds)))
     return np.where(rounds > 0, width, np.inf)
 
 
@@ -91,10 +92,10 @@ class SignEstimates:
     }
 
     def __init__(self, dimension: int, noise_variance: float, horizon: int, mean_bound: float) -> None:
-        self.dimension = dimension
-        self.noise_variance = noise_variance
-        self.horizon = horizon
-        self.mean_bound = mean_bound
+        self.dimension = check_count("dimension", dimension)
+        self.noise_variance = check_positive("noise_variance", noise_variance)
+        self.horizon = check_count("horizon", horizon)
+        self.mean_bound = check_positive("mean_bound", mean_bound)
         self.row = dimension  # columns of what ``absorb`` takes
         self.rounds = np.zeros(dimension)  # T
         self.totals = np.zeros(dimension)  # Σ E A Y
@@ -204,7 +205,5 @@ class HypercubeElimination(Policy):
         journal: Recorder | None = None,
     ) -> None:
         cube = Cube.of(actions)
-        variance, bound = check_positive("noise_variance", noise_variance), check_positive("mean_bound", mean_bound)
-        rounds = check_count("horizon", horizon)
-        learner = SignEstimates(cube.dimension, variance, rounds, bound)
+        learner = SignEstimates(cube.dimension, noise_variance, horizon, mean_bound)
         super().__init__(cube, learner, SelectiveExploration(), seed, journal)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import LARGEST, ArgumentTypeError, FloatArray, check_between, shown
+from sparsebandits.arguments import LARGEST, ArgumentTypeError, FloatArray, check_between, check_count, shown
 from sparsebandits.layouts import Count, Layout, Number, Reals, read
 from sparsebandits.policies.policy import Policy
 from sparsebandits.rules.beliefs import Beliefs
@@ -259,7 +259,9 @@ class LassoEstimator:
     }
 
     def __init__(self, dimension: int, estimator: Estimator, refit_growth: float = 0.0) -> None:
-        self.dimension = dimension
+        if not callable(estimator):
+            raise ArgumentTypeError("estimator", "an estimator", shown(estimator))
+        self.dimension = check_count("dimension", dimension)
         self.estimator = estimator
         self.refit_growth = check_weight("refit_growth", refit_growth)
         self.samples = Samples(dimension)
@@ -319,6 +321,9 @@ class GreedyLasso(Rule):
     """
 
     exploration: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("exploration", self.exploration, least=0)
 
     def check(self, posterior: Any) -> None:
         """Require a :class:`LassoEstimator`."""

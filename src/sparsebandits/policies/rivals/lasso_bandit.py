@@ -110,8 +110,11 @@ class ForcedSamples:
     def __init__(
         self, dimension: int, n_arms: int | None, forced_penalty: float, all_penalty: float, refit_growth: float
     ) -> None:
-        self.dimension, self.n_arms = dimension, n_arms
-        self.forced_penalty, self.all_penalty, self.refit_growth = forced_penalty, all_penalty, refit_growth
+        self.dimension = check_count("dimension", dimension)
+        self.n_arms = None if n_arms is None else check_count("n_arms", n_arms)
+        self.forced_penalty = check_weight("forced_penalty", forced_penalty)
+        self.all_penalty = check_weight("all_penalty", all_penalty)
+        self.refit_growth = check_weight("refit_growth", refit_growth)
         self.row = CONTEXT + dimension  # columns of what ``absorb`` takes
         self.samples = Samples(self.row)
         self._forced, self._all = np.zeros((0, dimension)), np.zeros((0, dimension))  # as many arms as have been fitted
@@ -207,6 +210,10 @@ class ForcedSampling(Rule):
 
     forced_samples: int
     localisation: float
+
+    def __post_init__(self) -> None:
+        check_count("forced_samples", self.forced_samples)
+        check_weight("localisation", self.localisation)
 
     def check(self, posterior: Any) -> None:
         """Require :class:`ForcedSamples`."""

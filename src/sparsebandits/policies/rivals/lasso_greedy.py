@@ -74,6 +74,11 @@ class PlainLasso:
     noise_deviation: float
     penalty: float | str
 
+    def __post_init__(self) -> None:
+        check_weight("noise_deviation", self.noise_deviation)
+        if self.penalty != CROSS_VALIDATION:
+            check_weight("penalty", self.penalty)
+
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
         """Return the Lasso estimate with the universal or the cross-validated penalty."""
         penalty = universal_penalty(x, self.noise_deviation)

@@ -220,10 +220,13 @@ class ForecastEllipsoid:
         sparsity: int,
         regret: str | float,
     ) -> None:
+        if not isinstance(forecaster, Particles | Enumeration):
+            raise ArgumentTypeError("forecaster", "Particles or Enumeration", shown(forecaster))
         self.forecaster = forecaster
         self.row = forecaster.dimension  # columns of what ``absorb`` takes
         self.dimension, self.prior, self.rewards = forecaster.dimension, forecaster.prior, forecaster.rewards
-        self.delta, self.bound, self.sparsity, self.regret = delta, bound, sparsity, regret
+        self.delta, self.bound = check_between("delta", delta, 1e-300, 1.0), check_positive("bound", bound)
+        self.sparsity, self.regret = check_count("sparsity", sparsity), _checked_regret(regret, forecaster.prior)
         self.complexity = Complexity.of(
             forecaster.prior, forecaster.dimension, forecaster.noise_variance, bound, sparsity
         )
@@ -309,6 +312,9 @@ class OptimismOverForecasts(Rule):
     """
 
     scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("scale", self.scale)
 
     def check(self, posterior: Any) -> None:
         """Require a :class:`ForecastEllipsoid`."""

@@ -44,6 +44,9 @@ class SparsityAgnostic:
 
     scale: float
 
+    def __post_init__(self) -> None:
+        check_weight("scale", self.scale)
+
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
         """Return the Lasso estimate with penalty λ_t."""
         penalty = penalty_after(len(y), x.shape[1], self.scale)

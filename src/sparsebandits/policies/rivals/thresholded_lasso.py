@@ -80,6 +80,9 @@ class Thresholded:
 
     scale: float
 
+    def __post_init__(self) -> None:
+        check_weight("scale", self.scale)
+
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
         """Return the estimate: fit a Lasso, threshold twice, fit without a penalty."""
         penalty = penalty_after(len(y), x.shape[1], self.scale)
