@@ -24,6 +24,7 @@ settings.load_profile("repeatable")
 
 SLOW = {
     "tests/advice/test_advice.py::test_batches_of_several_processes_are_all_there",
+    "tests/attacks/test_files.py",
     "tests/cli/test_cli.py::test_bad_input_is_a_message_and_exit_code_2",
     "tests/cli/test_cli.py::test_ctrl_c_leaves_a_message_and_no_traceback",
     "tests/cli/test_cli.py::test_demo",
@@ -93,10 +94,13 @@ SLOW = {
     "tests/test_benchmarks.py",
     "tests/test_docs.py::test_the_site_builds_and_holds_everything",
     "tests/test_examples.py",
+    "tests/test_npz.py::test_many_arrays_with_names_beyond_ascii",
     "tests/test_package.py::test_examples_run_and_print_what_they_say",
     "tests/test_sources.py",
     "tests/test_speed.py",
     "tests/test_wheel.py",
+    "tests/test_write_and_read.py::test_policies",
+    "tests/test_writes.py",
     "tests/theory/test_design.py::test_units_do_not_matter",
     "tests/theory/test_lemmas.py",
     "tests/theory/test_span.py",

@@ -300,7 +300,7 @@ def _bombs(place: Path, scale: float) -> list[Outcome]:
     os.mkfifo(place / "pipe")
     policy = sb.SparseIDS(some_actions(), n_draws=20, seed=0)
     settings = policy.state()
-    settings["posterior"]["fields"]["n_draws"] = 10**9
+    settings["posterior"]["fields"]["n_draws"] = 10**7  # which fit into memory, but not into this file
     (place / "promises").write_bytes(pack(KIND, VERSION, settings))
     for name, member in (("header bomb", npz.HEADER), ("array bomb", "state/rewards.npy")):
         _deflated(place / name, member, size)

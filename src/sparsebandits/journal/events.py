@@ -223,6 +223,7 @@ def _line(event: str, fields: Mapping[str, Any]) -> bytes:
 
 def _check(line: bytes) -> str | None:
     """Return the hash that a line has to end with; None if it does not end with any."""
+    line = line.strip(b" \t\r")  # which an editor may have added
     end = CHECK.search(line, max(len(line) - CHECKED, 0))
     return _hashed(line[: end.start()]) if end and end.end() == len(line) else None
 

@@ -8,7 +8,7 @@ from sparsebandits.files import SaveFileError, unpack
 from sparsebandits.policies.codec import Decoder
 from sparsebandits.policies.policy import KIND, VERSION, Policy
 
-OLDER = "it was written by an older release of sparsebandits: load it there, and tell its rewards to a new policy"
+OLDER = "it was written by release 0.1 or before release 0.2: load it there, and tell its rewards to a new policy"
 
 
 def load(path: str | os.PathLike[str], *own: type[Any]) -> Policy:

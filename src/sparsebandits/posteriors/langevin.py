@@ -160,6 +160,7 @@ class Langevin(Engine):
         self.learning_rate, self.step_size = learning_rate, step_size
         self._rates = _scheduled("learning_rate", learning_rate, steps)
         self._weights = _scheduled("step_size", step_size, steps)
+        prior.inclusions(dimension)  # refuses a wrong number of them now, and not at the first draw
         absolute = prior.given_noise(self.noise_variance)
         self._spike_scale = absolute.spike.scale  # type: ignore[union-attr]
         self._slab_mean, self._slab_variance = absolute.slab(dimension)

@@ -313,5 +313,5 @@ class LassoBandit(Policy):
     @property
     def coefficients(self) -> FloatArray:
         """All-sample estimates that the next decision uses: one row per arm, or a single row if arms are pooled."""
-        estimates: FloatArray = self.posterior.estimates(1)[1]
+        estimates: FloatArray = self.posterior.estimates(self.posterior.n_arms or 1)[1]
         return estimates.copy()
