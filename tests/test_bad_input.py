@@ -6,6 +6,7 @@ A table lists each entry, one of its arguments, and a strategy of values that ar
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,14 @@ bad_count = st.one_of(st.integers(max_value=0), st.floats(), st.text(max_size=3)
 bad_index = st.one_of(st.integers(max_value=-1), st.floats(), st.text(max_size=3), st.booleans())
 not_positive = st.sampled_from([0.0, -1.0, np.nan, "two"])
 not_a_path = st.sampled_from([None, 7, b"policy", object()])
+WRONG_TARGETS = (
+    *(["a", "b", "c"], np.array(["1", "2", "3"]), pd.Series(["a", "b", "c"]), [b"1", b"2", b"3"], [object()] * 3),
+    *([10**400] * 3, np.array(["2020-01-01"] * 3, dtype="datetime64[D]"), ["a", 1.0, None]),
+)
+WRONG_MODELS = (
+    *("a model", object(), SimpleNamespace(predict=1), SimpleNamespace(fit=1, predict=len)),
+    *(SimpleNamespace(predict=lambda x: None), SimpleNamespace(predict=lambda x: np.ones(len(x) + 1))),
+)
 text_column = pd.DataFrame({"size": [1.0, 2.0], "colour": ["red", "blue"]})
 
 
@@ -319,6 +328,44 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
     ("ratios", lambda v: sb.theory.ratios(4, 2, v), "c_min", not_positive),
     ("ratios_as_printed", lambda v: sb.theory.ratios_as_printed(4, v, 1.0), "sparsity", not_positive),
     ("regret_bounds_over", lambda v: sb.theory.regret_bounds_over(v), "bounds", not_a_number),
+    (
+        "regret_bounds_over",
+        lambda v: sb.theory.regret_bounds_over(sb.theory.regret_bound(9, 4, 2), v),
+        "points",
+        st.one_of(bad_count, st.just(1)),
+    ),
+    ("crossover", lambda v: sb.theory.crossover(v, lambda n: 2.0), "psi", st.one_of(not_a_number, st.just(1.0))),
+    ("crossover", lambda v: sb.theory.crossover(sb.theory.ratios(4, 2, 1.0), v), "information", not_a_number),
+    (
+        "crossover",
+        lambda v: sb.theory.crossover(sb.theory.ratios(4, 2, 1.0), lambda n: v),
+        "information",
+        st.one_of(not_a_number, st.sampled_from([np.nan, -1.0, np.ones(2)])),
+    ),
+    ("entropy", lambda v: sb.theory.entropy(9, 4, 2, v), "n_actions", st.sampled_from([0, "a", np.ones(2), 2.5])),
+    ("ratios", lambda v: sb.theory.ratios(v, 2, 1.0), "dimension", st.sampled_from([np.ones(2), None, True, 10**400])),
+    ("nats_factor", lambda v: sb.theory.nats_factor(v, 1.0), "largest_mean", st.one_of(not_a_number, st.just(-1.0))),
+    ("ratio_bounds", lambda v: sb.theory.ratio_bounds(3, v, 1.0, 1.0), "c_min", st.one_of(not_a_number, st.just(-1.0))),
+    ("mixture_rate", lambda v: sb.theory.mixture_rate(v, 1.0, 1.0), "known", not_a_number),
+    (
+        "regime",
+        lambda v: sb.theory.regime(9, 4, 2, None, None, v),
+        "information",
+        st.one_of(not_a_number, st.just(-1.0)),
+    ),
+    ("decide", lambda v: sb.decide(text_column, name=v), "name", st.sampled_from([1, 1.5, b"size", ("size",)])),
+    ("decide", lambda v: sb.decide(text_column, untried=v), "untried", st.sampled_from([None, 1, "yes"])),
+    ("decide", lambda v: sb.decide(text_column, n_draws=v), "n_draws", st.sampled_from([10**30, 10**400])),
+    (
+        "LinTS",
+        lambda v: sb.LinTS(np.eye(2), probability_draws=v),
+        "probability_draws",
+        st.sampled_from([10**9, 10**30]),
+    ),
+    ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, 3, v), "trials", st.just(10**400)),
+    ("Experiment", lambda v: sb.Experiment(environment, {"a": maker}, v, 3), "horizon", st.just(10**5000)),
+    ("SpikeSlabRegressor", lambda v: sb.SpikeSlabRegressor().fit(np.eye(3), v), "y", st.sampled_from(WRONG_TARGETS)),
+    ("doubly_robust", lambda v: sb.offpolicy.doubly_robust(log, [0.5, 0.5], v), "model", st.sampled_from(WRONG_MODELS)),
     ("maker", lambda v: sb.maker(v), "policy", st.one_of(not_a_number, st.just(sb.LinTS(np.eye(2))))),
     ("maker", lambda v: sb.maker(sb.LinTS, **{v: 1.0}), "settings", st.sampled_from(["widht", "n_draws"])),
     ("simulate", lambda v: sb.simulate(lambda problem: v, instance, 3), "make_policy", not_a_number),

@@ -156,3 +156,10 @@ def test_health_is_the_engines() -> None:
             model.summary()
         assert model.fit(x, y).health() == str(model.posterior_.health())
         assert words in model.health()
+
+
+def test_truth_values_are_0_and_1() -> None:
+    x = np.random.default_rng(0).standard_normal((40, 3))
+    first = sb.SpikeSlabRegressor(n_draws=50, random_state=0).fit(x, x[:, 0] > 0)
+    second = sb.SpikeSlabRegressor(n_draws=50, random_state=0).fit(x, (x[:, 0] > 0).astype(float))
+    np.testing.assert_array_equal(first.coef_, second.coef_)

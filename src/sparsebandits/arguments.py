@@ -8,6 +8,7 @@ rejected reads the error's ``name``; no code parses its text.
 
 import math
 import operator
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -21,6 +22,12 @@ KINDS = {"O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "
 
 LARGEST = 1e50
 """Largest magnitude of a feature, a reward or a variance; products of a few of them stay finite."""
+
+MOST = 10**12
+"""Largest count, unless another is given: no computer holds or does more."""
+
+MOST_DRAWS = 10**8
+"""Largest number of draws; of two features they take 1.6 GB."""
 
 
 class ArgumentError(Exception):
@@ -177,7 +184,7 @@ def check_between(name: str, value: object, low: float, high: float) -> float:
     return number
 
 
-def check_count(name: str, value: object, least: int = 1) -> int:
+def check_count(name: str, value: object, least: int = 1, most: int | None = MOST) -> int:
     """Require one whole number.
 
     Parameters
@@ -188,6 +195,8 @@ def check_count(name: str, value: object, least: int = 1) -> int:
         The argument.
     least : int, default=1
         The smallest number that is allowed.
+    most : int or None, default=MOST
+        The largest number that is allowed; None for any, as for a seed.
 
     Returns
     -------
@@ -198,7 +207,7 @@ def check_count(name: str, value: object, least: int = 1) -> int:
     ArgumentTypeError
         If it is not a whole number. Booleans and floats are not.
     ArgumentValueError
-        If it is smaller than ``least``.
+        If it is smaller than ``least`` or larger than ``most``.
 
     Examples
     --------
@@ -212,7 +221,9 @@ def check_count(name: str, value: object, least: int = 1) -> int:
     except TypeError:
         raise ArgumentTypeError(name, "a whole number", shown(value)) from None
     if count < least:
-        raise ArgumentValueError(name, f"a whole number of at least {least}", f"{count}")
+        raise ArgumentValueError(name, f"a whole number of at least {least}", shown(count))
+    if most is not None and count > most:
+        raise ArgumentValueError(name, f"a whole number of at most {most}", shown(count))
     return count
 
 
@@ -421,7 +432,7 @@ def columns_of(name: str, value: object) -> dict[str, NDArray[Any]] | None:
     else:
         return None
     if len(set(names)) < len(names):
-        twice = sorted({column for column in names if names.count(column) > 1})
+        twice = sorted(column for column, count in Counter(names).items() if count > 1)
         raise ArgumentValueError(name, "a different name for every column", f"{shown(twice)} more than once")
     columns = {}
     for column in names:

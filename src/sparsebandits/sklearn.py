@@ -11,7 +11,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from sparsebandits.arguments import FloatArray, check_choice
+from sparsebandits.arguments import (
+    KINDS,
+    LARGEST,
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    check_choice,
+    shown,
+)
 from sparsebandits.model.priors import BetaInclusion, InverseGammaNoise, PointMass, Spike, SpikeSlab
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.gibbs import Gibbs
@@ -109,7 +117,7 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         SpikeSlabRegressor
             The estimator itself.
         """
-        features, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        features, target = validate_data(self, X, _numeric(y), dtype=np.float64, y_numeric=True)
         self._start(features, target)
         return self._learn(features, target)
 
@@ -131,7 +139,7 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The estimator itself.
         """
         first = not hasattr(self, "posterior_")
-        features, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=first)
+        features, target = validate_data(self, X, _numeric(y), dtype=np.float64, y_numeric=True, reset=first)
         if first:
             self._start(features, target)
         return self._learn(features, target)
@@ -223,6 +231,26 @@ class SpikeSlabRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.intercept_ = self._target_centre - float(self._centre @ self.coef_)
         self.inclusion_ = np.where(self._varies, self.posterior_.inclusion(), 0.0)
         return self
+
+
+def _numeric(target: Any) -> Any:
+    """Return a target of numbers, truth values as 0 and 1; scikit-learn checks the rest."""
+    values = np.asarray(target)
+    if values.dtype.kind == "b":
+        return values.astype(np.float64)
+    if values.dtype.kind in KINDS and values.dtype.kind not in "cO":
+        raise ArgumentTypeError("y", "numbers", KINDS[values.dtype.kind])
+    if values.dtype.kind == "O" and target is not None:
+        odd = [cell for cell in values.flat if isinstance(cell, str | bytes)]
+        try:
+            values.astype(np.float64)
+        except OverflowError:
+            raise ArgumentValueError("y", f"numbers of magnitude at most {LARGEST:g}", "larger ones") from None
+        except (TypeError, ValueError):
+            odd = odd or [cell for cell in values.flat if not isinstance(cell, int | float | None)]
+        if odd:
+            raise ArgumentTypeError("y", "numbers", shown(odd[0]))
+    return target
 
 
 def _differs(values: FloatArray, constant: Any) -> Any:

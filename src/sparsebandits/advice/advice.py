@@ -17,7 +17,16 @@ import numpy as np
 from sparsebandits.advice.choose import POLICIES, taught_policy
 from sparsebandits.advice.effects import FeatureEffect, effects_table, feature_effects
 from sparsebandits.advice.read import History, read_history
-from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, check_choice, check_count, check_positive
+from sparsebandits.arguments import (
+    MOST_DRAWS,
+    ArgumentValueError,
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_count,
+    check_flag,
+    check_positive,
+)
 from sparsebandits.journal.jsonlines import JsonLines
 from sparsebandits.journal.record import Record, new_id, now
 from sparsebandits.policies.decision import Decision, Explanation
@@ -272,12 +281,13 @@ def decide(
     kind = check_choice("policy", policy, POLICIES)
     count = check_count("batch", batch)
     fresh = int(np.random.SeedSequence().generate_state(1)[0])
-    number = fresh if seed is None else check_count("seed", seed, least=0)
-    size = check_count("n_draws", n_draws, least=10)
+    number = fresh if seed is None else check_count("seed", seed, least=0, most=None)
+    size = check_count("n_draws", n_draws, least=10, most=MOST_DRAWS)
     if noise_variance is not None:
         noise_variance = check_positive("noise_variance", noise_variance)
+    only_untried = check_flag("untried", untried)
     past = read_history(actions, rewards, name, reward_columns, ignore)
-    left = _rows_left(past, count, untried)
+    left = _rows_left(past, count, only_untried)
     made = taught_policy(kind, past, noise_variance, size, number)
     posterior = made.posterior
     noise, health = float(posterior.noise_variance), posterior.health()

@@ -6,7 +6,7 @@ empty is a number. Errors say where: the line of a CSV file, the row of a Parque
 """
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -79,10 +79,12 @@ class Sheet:
 
     def matching(self, argument: str, patterns: str | Sequence[str]) -> list[str]:
         """Return the columns with these names or patterns, in the order of the table; each has to match one."""
-        if not isinstance(patterns, str | Iterable):
-            raise ArgumentTypeError(argument, "names of columns", shown(patterns))
+        try:
+            wanted = [patterns] if isinstance(patterns, str) else list(patterns)
+        except TypeError:
+            raise ArgumentTypeError(argument, "names of columns", shown(patterns)) from None
         found: set[str] = set()
-        for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        for pattern in wanted:
             if not isinstance(pattern, str):
                 raise ArgumentTypeError(argument, "names of columns", shown(pattern))
             matches = {column for column in self.columns if fnmatchcase(column, pattern)}

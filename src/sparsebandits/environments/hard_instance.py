@@ -104,7 +104,7 @@ class HardInstance:
         check_positive("epsilon", self.epsilon)
         check_choice("informative_set", self.informative_set, SETS)
         check_positive("noise_variance", self.noise_variance)
-        check_count("set_seed", self.set_seed, least=0)
+        check_count("set_seed", self.set_seed, least=0, most=None)
         uninformative = self._uninformative()
         informative, bounds = self._hypercube() if self.informative_set == "hypercube" else self._subset()
         actions = np.concatenate((informative, uninformative))

@@ -97,7 +97,7 @@ class Experiment:
     def __post_init__(self) -> None:
         check_count("horizon", self.horizon)
         check_count("trials", self.trials)
-        check_count("seed", self.seed, least=0)
+        check_count("seed", self.seed, least=0, most=None)
         if self.points is not None:
             check_count("points", self.points)
         if not isinstance(self.record, bool):

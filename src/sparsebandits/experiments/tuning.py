@@ -70,7 +70,7 @@ class Tuned:
 
 def tuning_seed(seed: int) -> int:
     """Return the root seed of tuning that belongs to ``seed``."""
-    words = SeedSequence(check_count("seed", seed, least=0), spawn_key=(TUNING_STREAM,)).generate_state(4)
+    words = SeedSequence(check_count("seed", seed, least=0, most=None), spawn_key=(TUNING_STREAM,)).generate_state(4)
     return sum(int(word) << (32 * place) for place, word in enumerate(words))
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, check_count, shown
+from sparsebandits.arguments import MOST_DRAWS, ArgumentTypeError, ArgumentValueError, FloatArray, check_count, shown
 from sparsebandits.environments import Environment, Instance
 from sparsebandits.experiments.experiment import Experiment
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, check_maker
@@ -129,7 +129,7 @@ def watched(
     if observer is not None and not isinstance(observer, SpikeSlab | GaussianPrior) and not callable(observer):
         expected = "a SpikeSlab, a GaussianPrior, or a function of a Problem"
         raise ArgumentTypeError("observer", expected, shown(observer))
-    steps, draws = check_count("every", every), check_count("n_draws", n_draws, least=2)
+    steps, draws = check_count("every", every), check_count("n_draws", n_draws, 2, MOST_DRAWS)
     return cast(PolicyMaker, partial(_make_watched, make_policy, observer, steps, draws))  # asks and tells as one
 
 

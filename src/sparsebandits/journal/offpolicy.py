@@ -34,6 +34,7 @@ from sparsebandits.arguments import (
     check_array,
     check_choice,
     check_count,
+    check_flag,
     check_number,
     shown,
 )
@@ -151,9 +152,10 @@ def inverse_propensity(
     3.0
     """
     level, how = _check_interval(confidence, interval)
+    normalised = check_flag("self_normalised", self_normalised)
     rounds = _rounds(log)
     _, weights = _weights(rounds, target)
-    if not self_normalised:
+    if not normalised:
         return _of_scores("inverse propensity", weights * rounds.reward, weights, rounds, level, how)
     value = float(weights @ rounds.reward / weights.sum())
     error = float(np.sqrt(np.sum((weights * (rounds.reward - value)) ** 2)) / weights.sum())
@@ -206,7 +208,7 @@ def doubly_robust(
     level, how = _check_interval(confidence, interval)
     check_choice("cross_fitting", cross_fitting, CROSS_FITTING)
     count, rounds = check_count("blocks", blocks, least=2), _rounds(log)
-    parts = [part for part in np.array_split(np.arange(len(rounds)), count) if len(part)]
+    parts = np.array_split(np.arange(len(rounds)), min(count, len(rounds)))
     probabilities, weights = _weights(rounds, target)
     expected, played = _predictions(rounds, probabilities, model, cross_fitting, parts)
     return _of_scores("doubly robust", expected + weights * (rounds.reward - played), weights, rounds, level, how)
@@ -308,6 +310,9 @@ def _predictions(
     given = None
     if isinstance(model, type):
         raise ArgumentTypeError("model", "a model", f"the class {model.__name__}; make an instance of it")
+    for method in ("fit", "predict"):
+        if hasattr(model, method) and not callable(getattr(model, method)):
+            raise ArgumentTypeError("model", f"a method {method}", shown(getattr(model, method)))
     if model is not None and not hasattr(model, "predict"):
         given = check_array("model", model)
         if given.shape not in (probabilities.shape, probabilities.shape[1:]):
@@ -324,7 +329,11 @@ def _predictions(
             if fitted is None:
                 continue
             offered = everything if everything.ndim == 2 else everything[part]
-            table = check_array("model", fitted.predict(offered.reshape(-1, offered.shape[-1])))
+            rows = offered.reshape(-1, offered.shape[-1])
+            table = check_array("model", fitted.predict(rows))
+            if table.size != len(rows):
+                expected = f"one prediction for each of {len(rows)} rows"
+                raise ArgumentValueError("model", expected, f"shape {table.shape}")
             table = np.broadcast_to(table.reshape(offered.shape[:-1]), (len(part), offered.shape[-2]))
         of_target[part] = np.einsum("ta,ta->t", probabilities[part], table)
         of_played[part] = table[np.arange(len(part)), chosen[part]]

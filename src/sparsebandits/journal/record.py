@@ -203,7 +203,7 @@ def check_id(name: str, value: object) -> Id:
         return value
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ArgumentTypeError(name, "a decision or its id", shown(value))
-    return check_count(name, value, least=0)
+    return check_count(name, value, least=0, most=None)
 
 
 def check_reward(reward: object) -> float:

@@ -66,7 +66,9 @@ class ActionSet:
         if isinstance(actions, ActionSet):
             return actions
         if isinstance(actions, int):
-            raise ArgumentTypeError("actions", "one row per action", f"{actions}; enumerate the corners of a cube")
+            raise ArgumentTypeError(
+                "actions", "one row per action", f"{shown(actions)}; enumerate the corners of a cube"
+            )
         values, names = check_columns("actions", actions)
         index = getattr(actions, "index", None) if names is not None else None
         labels = None if index is None else tuple(str(label) for label in index)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import check_array, check_count, check_flag
+from sparsebandits.arguments import MOST_DRAWS, check_array, check_count, check_flag
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.model.rewards import TAILS, Rewards, rewards_of
 from sparsebandits.policies.actions import ActionSet
@@ -200,7 +200,7 @@ class LinTS(LinearPolicy):
         journal: Recorder | None = None,
         intercept: bool = True,
     ) -> None:
-        draws = check_count("probability_draws", probability_draws, least=LEAST_DRAWS)
+        draws = check_count("probability_draws", probability_draws, LEAST_DRAWS, MOST_DRAWS)
         super().__init__(actions, Thompson(inflation), prior, noise_variance, draws, seed, rewards, journal, intercept)
 
 

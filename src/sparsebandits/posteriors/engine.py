@@ -17,6 +17,7 @@ from numpy.random import Generator
 
 from sparsebandits.arguments import (
     LARGEST,
+    MOST_DRAWS,
     ArgumentTypeError,
     ArgumentValueError,
     FloatArray,
@@ -87,7 +88,7 @@ class Engine(ABC):
         self.prior = prior
         self.dimension = check_count("dimension", dimension)
         self.rewards = rewards
-        self.n_draws = check_count("n_draws", n_draws, least=least_draws)
+        self.n_draws = check_count("n_draws", n_draws, least_draws, MOST_DRAWS)
         self.evidence = Evidence(self.dimension)  # of contrasts, if there is an intercept
         self.level = Level(np.zeros(self.dimension)) if rewards.intercept else None
         self.spread = Spread()

@@ -33,12 +33,21 @@ has a net of (1 + 2/ε)^s ≤ (3/ε)^s points, so C = 3e is valid. It is the def
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from numbers import Real
 from typing import NamedTuple
 
+import numpy as np
 from scipy.optimize import minimize_scalar
 
-from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_number, shown
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    check_count,
+    check_flag,
+    check_number,
+    shown,
+)
 
 COVERING_CONSTANT = 3.0 * math.e
 """A value of C for which the metric entropy of the s-sparse unit ball is at most s log(Cd / (sε)) for ε ≤ 1."""
@@ -49,15 +58,61 @@ MOST_EXPONENT = 100.0
 MOST_ITERATES = 10_000
 """Largest number of steps towards a crossover; about a dozen are usual."""
 
+LARGEST_LOGARITHM = 700.0
+"""Largest logarithm whose exponential is a finite float, with some room."""
+
 GRID = 200
 """Number of points at which a function of λ is evaluated before the best one is refined."""
 
 
-def _check_positive(**values: float | None) -> None:
-    """Require positive numbers, which may be larger than those that are allowed in data."""
+def check_real(name: str, value: object, least: float = 0.0, finite: bool = True) -> float:
+    """Require a real number of at least ``least``, which may be larger than those that are allowed in data.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+    least : float, default=0.0
+        The smallest number that is allowed.
+    finite : bool, default=True
+        Whether infinity is rejected.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is not one number.
+    ArgumentValueError
+        If it is too small or too large, NaN, or infinite.
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise ArgumentTypeError(name, "a number", shown(value))
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ArgumentValueError(name, "a number that a float can hold", shown(value)) from None
+    if not number >= least or (finite and number == math.inf):  # NaN too
+        raise ArgumentValueError(name, f"a {'finite ' * finite}number of at least {least:g}", shown(value))
+    return number
+
+
+def _positive(**values: object) -> Iterator[float]:
+    """Yield positive numbers after checking them."""
     for name, value in values.items():
-        if value is not None and (isinstance(value, str | bytes) or not value > 0.0):
+        number = check_real(name, value)
+        if number == 0.0:
             raise ArgumentValueError(name, "a positive number", shown(value))
+        yield number
+
+
+def _log_actions(n_actions: object) -> float:
+    """Return log K, infinite if there is no number of actions; K may be too large for a float."""
+    return math.inf if n_actions is None else math.log(check_count("n_actions", n_actions, most=None))
 
 
 def entropy_as_printed(
@@ -88,9 +143,8 @@ def entropy_as_printed(
     >>> round(entropy_as_printed(1000, 100, 10, n_actions=200), 4), round(math.log(200), 4)
     (5.2983, 5.2983)
     """
-    _check_positive(horizon=horizon, dimension=dimension, sparsity=sparsity, n_actions=n_actions, constant=constant)
-    metric = 2.0 * sparsity * (math.log(constant * dimension / sparsity) + 0.5 * math.log(horizon))
-    return metric if n_actions is None else min(math.log(n_actions), metric)
+    n, d, s, c = _positive(horizon=horizon, dimension=dimension, sparsity=sparsity, constant=constant)
+    return min(_log_actions(n_actions), 2.0 * s * (math.log(c) + math.log(d) - math.log(s) + 0.5 * math.log(n)))
 
 
 def entropy(
@@ -130,12 +184,11 @@ def entropy(
     >>> round(entropy(1000, 100, 10, None), 1), round(entropy_as_printed(1000, 100, 10, None), 1)
     (83.6, 157.1)
     """
-    _check_positive(horizon=horizon, dimension=dimension, sparsity=sparsity, n_actions=n_actions, constant=constant)
-    _check_positive(noise_variance=noise_variance)
-    square = min(1.0, noise_variance / horizon)  # ε²
-    net = math.log(constant * dimension / sparsity) - 0.5 * math.log(square)
-    metric = sparsity * (net + 0.5 * horizon * square / noise_variance)
-    return metric if n_actions is None else min(math.log(n_actions), metric)
+    n, d, s, c = _positive(horizon=horizon, dimension=dimension, sparsity=sparsity, constant=constant)
+    (variance,) = _positive(noise_variance=noise_variance)
+    square = min(1.0, variance / n) or math.ulp(0.0)  # ε²
+    net = math.log(c) + math.log(d) - math.log(s) - 0.5 * math.log(square)  # c d / s may overflow
+    return min(_log_actions(n_actions), s * (net + 0.5 * n * square / variance))
 
 
 class Ratios(NamedTuple):
@@ -174,8 +227,8 @@ def ratios_as_printed(dimension: float, sparsity: float, c_min: float | None) ->
     >>> ratios_as_printed(100, 10, c_min=1.0)
     Ratios(second=50.0, third=25.0)
     """
-    _check_positive(dimension=dimension, sparsity=sparsity, c_min=c_min)
-    return Ratios(0.5 * dimension, None if c_min is None else 0.25 * sparsity * sparsity / c_min)
+    d, s = _positive(dimension=dimension, sparsity=sparsity)
+    return Ratios(0.5 * d, None if c_min is None else 0.25 * s * s / next(_positive(c_min=c_min)))
 
 
 def ratios(
@@ -212,12 +265,14 @@ def ratios(
     >>> ratios(100, 10, c_min=1.0)
     Ratios(second=400.0, third=5400.0)
     """
-    _check_positive(dimension=dimension, sparsity=sparsity, c_min=c_min, noise_variance=noise_variance, bound=bound)
-    kappa = bound * bound + noise_variance
+    d, s, variance, reach = _positive(
+        dimension=dimension, sparsity=sparsity, noise_variance=noise_variance, bound=bound
+    )
+    kappa = reach * reach + variance
+    power = s if check_flag("sharpened", sharpened) else s * s
     if c_min is None:
-        return Ratios(2.0 * kappa * dimension, None)
-    power = sparsity if sharpened else sparsity * sparsity
-    return Ratios(2.0 * kappa * dimension, 27.0 * bound * kappa * power / c_min)
+        return Ratios(2.0 * kappa * d, None)
+    return Ratios(2.0 * kappa * d, 27.0 * reach * kappa * power / next(_positive(c_min=c_min)))
 
 
 def generic_bound(horizon: float, information: float, exponent: float, ratio: float) -> float:
@@ -246,11 +301,11 @@ def generic_bound(horizon: float, information: float, exponent: float, ratio: fl
     lam = check_number("exponent", exponent)
     if lam < 2.0:
         raise ArgumentValueError("exponent", "a number of at least 2", shown(exponent))
-    for name, value in (("horizon", horizon), ("information", information), ("ratio", ratio)):
-        if isinstance(value, str) or not value >= 0.0:
-            raise ArgumentValueError(name, "a number of at least zero", shown(value))
-    root = math.pow(ratio, 1.0 / lam) * math.pow(information, 1.0 / lam)
-    return math.pow(2.0, 1.0 - 2.0 / lam) * root * math.pow(horizon, 1.0 - 1.0 / lam)
+    n, nats, psi = check_real("horizon", horizon), check_real("information", information), ratio
+    if check_real("ratio", psi, finite=False) == math.inf:
+        return math.inf
+    root = math.pow(psi, 1.0 / lam) * math.pow(nats, 1.0 / lam)
+    return math.pow(2.0, 1.0 - 2.0 / lam) * root * math.pow(n, 1.0 - 1.0 / lam)
 
 
 class GenericBound(NamedTuple):
@@ -337,14 +392,28 @@ def crossover(psi: Ratios, information: Callable[[float], float]) -> float | Non
     >>> round(crossover(ratios_as_printed(100, 10, 1.0), lambda n: 2.0), 6)
     100.0
     """
+    if not isinstance(psi, Ratios):
+        raise ArgumentTypeError("psi", "ratios, such as ratios(...) returns", shown(psi))
+    if not callable(information):
+        raise ArgumentTypeError("information", "a function of the horizon", shown(information))
     if psi.third is None:
         return None
-    factor = math.exp(3.0 * math.log(psi.second) - 2.0 * math.log(psi.third) - math.log(4.0))
+    second, third = _positive(**{"psi.second": psi.second, "psi.third": psi.third})
+    logarithm = 3.0 * math.log(second) - 2.0 * math.log(third) - math.log(4.0)
+    if logarithm > LARGEST_LOGARITHM:
+        raise ArgumentValueError("psi", "ratios whose bounds cross at a number", shown(tuple(psi)))
+    factor = math.exp(logarithm)
+
+    def mapped(n: float) -> float:
+        return factor * check_real("information", information(n))
+
     n = 1.0
-    while factor * information(n) > n:
+    while mapped(n) > n:
         n *= 2.0
+        if n == math.inf:
+            raise ArgumentValueError("information", "a function that grows more slowly than n", "a faster one")
     for _ in range(MOST_ITERATES):
-        n, above = factor * information(n), n
+        n, above = mapped(n), n
         if n < 1.0:
             return None
         if n >= above * (1.0 - 1e-14):

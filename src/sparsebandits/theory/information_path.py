@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray, IntArray, check_choice
+from sparsebandits.arguments import FloatArray, IntArray, check_choice, check_positive
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.information import Information
 from sparsebandits.rules.optima import BLOCK
@@ -177,7 +177,7 @@ class InformationPath:
         """
         check_choice("choice", choice, CHOICES)
         gains = self.gain if check_choice("gain", gain, GAINS) == GAINS[0] else self.variance
-        found = ratios(self.regret[choice], gains[choice], exponent)
+        found = ratios(self.regret[choice], gains[choice], check_positive("exponent", exponent))
         return np.where(np.isnan(self.regret[choice]), np.nan, found)
 
     def bounds(self, gain: str = "mutual-information") -> tuple[FloatArray, FloatArray]:

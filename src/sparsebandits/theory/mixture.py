@@ -24,8 +24,9 @@ over γ of the line before, and it is false (docs/theory.md).
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, check_count, check_vector, shown
 from sparsebandits.rules.information import Information
+from sparsebandits.theory.bounds import check_real
 
 
 def mixture_rate(known: Information, largest_mean: float, longest: float) -> float:
@@ -44,9 +45,14 @@ def mixture_rate(known: Information, largest_mean: float, longest: float) -> flo
     -------
     float
     """
+    if not isinstance(known, Information):
+        raise ArgumentTypeError("known", "an Information, such as beliefs.information", shown(known))
+    largest, norm = check_real("largest_mean", largest_mean), check_real("longest", longest)
     deviations = known.conditional_mean - known.mean
     spread = float(known.support_probability @ np.square(deviations).sum(axis=1))  # G
-    return 0.0 if spread == 0.0 else min(1.0, longest * float(np.sqrt(spread)) / (4.0 * largest_mean))
+    if spread == 0.0 or largest == 0.0:
+        return 0.0 if spread == 0.0 else 1.0
+    return min(1.0, norm * float(np.sqrt(spread)) / (4.0 * largest))
 
 
 def proof_mixture(known: Information, exploration: FloatArray, largest_mean: float, longest: float) -> FloatArray:
@@ -78,7 +84,8 @@ def proof_mixture(known: Information, exploration: FloatArray, largest_mean: flo
     array([0.804, 0.196, 0.   ])
     """
     rate = mixture_rate(known, largest_mean, longest)
-    return (1.0 - rate) * known.optimal_probability + rate * exploration
+    played = known.optimal_probability
+    return (1.0 - rate) * played + rate * check_vector("exploration", exploration, len(played))
 
 
 def ratio_bounds(dimension: int, c_min: float, largest_mean: float, longest: float) -> tuple[float, float]:
@@ -105,8 +112,12 @@ def ratio_bounds(dimension: int, c_min: float, largest_mean: float, longest: flo
     >>> ratio_bounds(8, 1.0, largest_mean=1.0, longest=1.0)
     (8.0, 13.5)
     """
-    third = 13.5 * largest_mean * longest**2 / c_min if c_min > 0 else float("inf")
-    return float(dimension), third
+    smallest, largest, norm = (
+        check_real(name, value)
+        for name, value in (("c_min", c_min), ("largest_mean", largest_mean), ("longest", longest))
+    )
+    third = 13.5 * largest * norm * norm / smallest if smallest > 0 else float("inf")
+    return float(check_count("dimension", dimension)), third
 
 
 def nats_factor(largest_mean: float, noise_variance: float) -> float:
@@ -128,4 +139,5 @@ def nats_factor(largest_mean: float, noise_variance: float) -> float:
     >>> nats_factor(1.0, 2.0)
     6.0
     """
-    return 2.0 * (largest_mean**2 + noise_variance)
+    largest = check_real("largest_mean", largest_mean)
+    return 2.0 * (largest * largest + check_real("noise_variance", noise_variance))

@@ -9,7 +9,9 @@ of Theorem 1 cross is exact (:func:`sparsebandits.theory.bounds.crossover`) and 
 import math
 from dataclasses import dataclass
 
+from sparsebandits.arguments import check_count, check_number
 from sparsebandits.tables import formatted
+from sparsebandits.theory.bounds import check_real
 from sparsebandits.theory.design import ACCURACY
 
 RATES = {
@@ -102,15 +104,19 @@ def regime(
     >>> print(regime(1000, 100, 10, 200, 1.0, information=math.log(200)))
     exploratory action set, data-rich, small K: regret of order √(nd log K)
     """
-    rich_from = math.pow(dimension, 3) * information / math.pow(sparsity, 4)
-    large_from = math.log(dimension) + sparsity
+    n, d, s = (
+        check_number(name, check_count(name, count, most=None))
+        for name, count in (("horizon", horizon), ("dimension", dimension), ("sparsity", sparsity))
+    )
+    rich_from = math.pow(d, 3) * check_real("information", information) / math.pow(s, 4)
+    large_from = math.log(d) + s
     return Regime(
-        exploratory=c_min is not None and c_min >= 1.0 - ACCURACY,
-        data_rich=horizon >= rich_from,
+        exploratory=c_min is not None and check_real("c_min", c_min) >= 1.0 - ACCURACY,
+        data_rich=n >= rich_from,
         data_rich_from=rich_from,
-        large_k=n_actions is None or math.log(n_actions) >= large_from,
+        large_k=n_actions is None or math.log(check_count("n_actions", n_actions, most=None)) >= large_from,
         large_k_from=large_from,
-        crossover=crosses,
+        crossover=None if crosses is None else check_real("crosses", crosses),
     )
 
 

@@ -350,9 +350,10 @@ def regret_bounds_over(bounds: RegretBounds, points: int = 200) -> list[RegretBo
     """
     if not isinstance(bounds, RegretBounds):
         raise ArgumentTypeError("bounds", "what regret_bound returns", shown(bounds))
+    count = check_count("points", points, least=2)
     problem = bounds.problem
     last = 10.0 * max(problem.horizon, min(bounds.regime.crossover or 1.0, 1e9))
-    horizons = dict.fromkeys(round(last ** (i / (points - 1))) for i in range(points))
+    horizons = dict.fromkeys(round(last ** (i / (count - 1))) for i in range(count))
     return [regret_bound(**{**asdict(problem), "horizon": horizon}) for horizon in horizons]
 
 
@@ -435,12 +436,14 @@ def _checked(
     constant: object,
 ) -> Problem:
     """Return the problem after checking every number."""
-    n, d, s = check_count("horizon", horizon), check_count("dimension", dimension), check_count("sparsity", sparsity)
+    counts = {"horizon": horizon, "dimension": dimension, "sparsity": sparsity}
+    n, d, s = (check_count(name, count, most=None) for name, count in counts.items())
     for name, count in (("horizon", n), ("dimension", d)):
         check_number(name, count)  # not too large for a float
     if s > d:
-        raise ArgumentValueError("sparsity", f"at most dimension ({d})", f"{s}")
-    many = None if n_actions is None or n_actions == math.inf else check_count("n_actions", n_actions)
+        raise ArgumentValueError("sparsity", f"at most dimension ({d})", shown(s))
+    infinite = n_actions is None or (isinstance(n_actions, float) and n_actions == math.inf)
+    many = None if infinite else check_count("n_actions", n_actions, most=None)
     if c_min is not None and not check_number("c_min", c_min) > 0.0:
         hint = "None for actions that do not span the space"
         raise ArgumentValueError("c_min", f"a positive number, or {hint}", shown(c_min))

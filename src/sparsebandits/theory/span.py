@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from sparsebandits.arguments import FloatArray, IntArray, check_columns, check_matrix, frozen
+from sparsebandits.arguments import FloatArray, IntArray, check_columns, check_count, check_matrix, frozen
 from sparsebandits.theory.design import exploratory_design
 
 NEGLIGIBLE = 3e-6
@@ -48,7 +48,7 @@ class Unseen:
         array of shape (d,)
             1 at the feature, minus the coefficients at the other columns, 0 elsewhere.
         """
-        x = np.zeros(dimension)
+        x = np.zeros(check_count("dimension", dimension, least=1 + max(self.feature, *self.others.tolist(), 0)))
         x[self.feature] = 1.0
         x[self.others] = -self.coefficients
         return x
