@@ -1,11 +1,14 @@
 """The wrong thing in every argument of public entries, and files of tables and experiments that are not what they seem.
 
-An attempt is refused if it ends with the documented error, and identical if the entry took the value for what it is
-(a boolean as 0 or 1, say). It is silent if a number comes out that is not one.
+An attempt is refused if it ends with the documented error. Otherwise it has to be right: no NaN may come out of numbers
+that were accepted, and a table or an experiment has to be what a slow reader of the same bytes finds. Files of text
+carry no checksum, so a digit that was changed is another table, not a damaged one.
 """
 
+import csv
 import io
 import math
+import tomllib
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +21,7 @@ import numpy as np
 
 import sparsebandits as sb
 from benchmarks.attacks.outcome import Outcome
+from sparsebandits.advice.cells import is_number, unescaped
 from sparsebandits.advice.csv_file import CsvReader
 from sparsebandits.arguments import ArgumentError
 from sparsebandits.experiments.plan import ExperimentFileError, read_plan
@@ -133,6 +137,28 @@ def arguments() -> Iterator[Attempt]:
                 yield partial(entry.call, **{**entry.arguments, argument: wrong}), entry.documented
 
 
+def read_table(content: bytes) -> object:
+    """Read a CSV file; return NaN if a slow reader finds other columns in it."""
+    columns, lines = CsvReader("file", "a.csv").read(io.BytesIO(content))
+    text = content.decode("utf-8-sig")
+    header, *rows = (row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row)
+    while rows and not any(cell.strip() for cell in rows[-1]):
+        rows.pop()
+    same = list(columns) == [cell.strip() for cell in header] and len(lines) == len(rows)
+    for place, column in enumerate(columns.values()):
+        cells = [row[place].strip() for row in rows]
+        numeric = all(cell == "" or is_number(cell) for cell in cells)
+        found = [float(cell) if cell else math.nan for cell in cells] if numeric else None
+        same &= (column.numbers is None) == (found is None)
+        if column.numbers is not None and found is not None:
+            same &= np.array_equal(column.numbers, found, equal_nan=True)
+        else:
+            same &= [unescaped(cell) for cell in cells if not is_number(cell)] == [
+                cell for cell in column.cells if not is_number(cell)
+            ]
+    return 1.0 if same else math.nan
+
+
 def damaged_tables(count: int) -> Iterator[Attempt]:
     """Yield readings of a CSV file with random bytes changed, removed or repeated."""
     rng = np.random.default_rng(0)
@@ -143,7 +169,7 @@ def damaged_tables(count: int) -> Iterator[Attempt]:
         for _ in range(rng.integers(1, 6)):
             place = int(rng.integers(len(content)))
             content[place : place + int(rng.integers(3))] = bytes(rng.choice(list(odd), int(rng.integers(3))).tolist())
-        yield partial(CsvReader("file", "a.csv").read, io.BytesIO(content)), (ArgumentError,)
+        yield partial(read_table, bytes(content)), (ArgumentError,)
 
 
 def damaged_plans(count: int, directory: Path) -> Iterator[Attempt]:
@@ -166,7 +192,11 @@ def damaged_plans(count: int, directory: Path) -> Iterator[Attempt]:
 
     def read(text: str) -> object:
         file.write_text(text, encoding="utf-8")
-        return read_plan(file)
+        plan, values = read_plan(file), tomllib.loads(text)
+        same = (plan.title, plan.horizon, plan.trials) == (values.get("title", ""), values["horizon"], values["trials"])
+        world = {key: value for key, value in values["environment"].items() if key != "kind"}
+        same &= all(getattr(plan.environment, key) == value for key, value in world.items())
+        return 1.0 if same and list(plan.policies) == list(values["policies"]) else math.nan
 
     for text in texts:
         yield partial(read, text), (ExperimentFileError,)
