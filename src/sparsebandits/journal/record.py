@@ -162,13 +162,13 @@ def _same_set(one: ActionSet | None, other: ActionSet | None) -> bool:
 def checked(record: Record) -> Record:
     """Return a record if a journal can hold it; refuse it otherwise."""
     check_id("id", record.id)
-    check_count("action", record.action, least=NO_ROW)
+    check_count("action", record.action, least=NO_ROW, most=None)
     if not isinstance(record.features, np.ndarray) or check_array("features", record.features).ndim != 1:
         raise ArgumentValueError("features", "an array of shape (d,)", shown(record.features))
     if not 0 < check_number("probability", record.probability) <= 1 + ROUNDING:
         raise ArgumentValueError("probability", "a number above 0 and at most 1", repr(record.probability))
     if record.probability_draws is not None:
-        check_count("probability_draws", record.probability_draws)
+        check_count("probability_draws", record.probability_draws, most=None)
     if record.noise_variance is not None:
         check_positive("noise_variance", record.noise_variance)
     if record.reward is not None:
