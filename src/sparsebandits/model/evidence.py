@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg.blas import dger
 
 from sparsebandits.arguments import FloatArray, check_count, check_observations
+from sparsebandits.atomic import forked
 from sparsebandits.layouts import Count, Layout, Number, Reals, read, wrong
 
 BLOCK = 256
@@ -124,10 +125,16 @@ class Evidence:
         recent.square += float(weighted @ y)
         before, self.count = self.count, self.count + len(y)
         if self.count // BLOCK > before // BLOCK:
-            self._total.gram += recent.gram
-            self._total.moment += recent.moment
-            self._total.square += recent.square
-            self._recent = _Sums(self.dimension)
+            total = _Sums(self.dimension)
+            total.gram, total.moment, total.square = self.gram, self.moment, self.square
+            self._total, self._recent = total, _Sums(self.dimension)
+
+    def copied(self) -> "Evidence":
+        """Return a copy that may take in more; the total of past blocks is shared, since it is never changed."""
+        other = forked(self)
+        other._recent = forked(self._recent)
+        other._recent.gram, other._recent.moment = self._recent.gram.copy(order="F"), self._recent.moment.copy()
+        return other
 
     def state(self) -> dict[str, Any]:
         """Return everything that :meth:`restore` needs, as arrays and JSON values."""

@@ -21,6 +21,7 @@ from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, frozen, shown
+from sparsebandits.atomic import forked
 from sparsebandits.layouts import LARGEST_FLOAT, Count, Layout, Maybe, Number, Reals, wrong
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.model.rewards import Rewards, known_noise
@@ -28,7 +29,7 @@ from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
-from sparsebandits.randomness import Seed
+from sparsebandits.randomness import Seed, copied
 
 BLOCK = 256
 """Number of draws that are made at a time."""
@@ -161,6 +162,9 @@ class Conjugate(Engine):
         if len(y) >= self.dimension and self._factor_batch(x, y, np.sqrt(noise)):
             self._cloud = None
             return
+        self._mean, self._root = self._mean.copy(), self._root.copy(order="F")  # which change in place
+        if self._cloud is not None:
+            self._cloud = forked(self._cloud)
         for row, reward, variance in zip(x, y.tolist(), noise, strict=True):
             self._log_det_ratio += math.log1p(rank_one(self._mean, self._root, row, reward, variance))
             if self._cloud is not None:
@@ -201,8 +205,8 @@ class Conjugate(Engine):
             return self._computed_variances(x)
         if self._watched is not x:
             if self._watched is None or not np.array_equal(self._watched, x):
-                self._variances, self._age = self._computed_variances(x), 0
-                self._fresh = self._variances.copy()
+                fresh = self._computed_variances(x)
+                vars(self).update(_watched=x, _variances=fresh, _fresh=fresh, _age=0)  # in one step
             self._watched = x
         return self._variances.copy()
 
@@ -218,7 +222,7 @@ class Conjugate(Engine):
         direction = self.covariance_times(x[0])  # Σx
         change = self._watched @ direction
         noise = self._noise if weights is None else self._noise / float(weights[0])
-        self._variances -= change * change / (x[0] @ direction + noise)
+        self._variances = self._variances - change * change / (x[0] @ direction + noise)
         self._age += 1
         if (self._variances < CANCELLED * self._fresh).any():
             self._watched = None
@@ -241,7 +245,10 @@ class Conjugate(Engine):
     def draws(self) -> Draws:
         """Return weighted draws; their ``theta`` is the same array until the effective sample size has halved."""
         if self._cloud is None or self._cloud.weights.effective_size < self.n_draws / 2:
-            self._cloud = Cloud(self.sample(self._rng, self.n_draws))
+            rng = copied(self._rng)
+            cloud = Cloud(self.sample(rng, self.n_draws))
+            vars(self).update(_rng=rng, _cloud=cloud)  # in one step
+            return cloud.draws()
         return self._cloud.draws()
 
     def precision(self) -> FloatArray:

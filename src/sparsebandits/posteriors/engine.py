@@ -29,6 +29,7 @@ from sparsebandits.arguments import (
     column_order,
     shown,
 )
+from sparsebandits.atomic import forked
 from sparsebandits.layouts import GENERATOR, Layout, Maybe, Names, Number, read, wrong
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.features import Level
@@ -115,6 +116,9 @@ class Engine(ABC):
     def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on rewards without an intercept, y = ⟨x, θ⟩ + noise.
 
+        Called on a fork by :meth:`absorb`: it may add to ``evidence``, which is a copy, and replaces everything else
+        that it changes, so that the arrays of the original stay as they are.
+
         Parameters
         ----------
         x : array of shape (n, d)
@@ -126,7 +130,7 @@ class Engine(ABC):
         """
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Learn from a batch that has been checked.
+        """Learn from a batch that has been checked: all of it, or nothing if anything is raised.
 
         Parameters
         ----------
@@ -137,6 +141,7 @@ class Engine(ABC):
         weights : array of shape (n,), optional
             Weight w of each observation, whose noise variance is σ² / w; by default 1.
         """
+        fork = forked(self)
         level, spread = None, self.spread
         if self.rewards.tails is not None:
             own = self.spread.weights(y, self.rewards.tails)
@@ -150,10 +155,12 @@ class Engine(ABC):
         if self.unit == 0.0 and (np.abs(y) > least).any():
             squares = y * y if weights is None else weights * y * y
             square = min(max(float(squares.mean()), 1 / LARGEST), LARGEST)  # a noise variance is in this range
-            self.set_unit(2.0 ** round(0.5 * math.log2(square)))
+            fork.set_unit(2.0 ** round(0.5 * math.log2(square)))
         if len(y):
-            self.condition(x, y, weights)
-        self.level, self.spread = level, spread
+            fork.evidence = self.evidence.copied()
+            fork.condition(x, y, weights)
+        fork.level, fork.spread = level, spread
+        self.__dict__ = vars(fork)
 
     def believer(self) -> "Engine":
         """Return a copy that may be told rewards which have not been seen, such as expected ones.
@@ -174,7 +181,7 @@ class Engine(ABC):
         return other
 
     def set_unit(self, unit: float) -> None:
-        """Set the unit of the rewards, once, before the first rewards that differ are learnt from.
+        """Set the unit of the rewards, once, before the first rewards that differ are learnt from; on a fork.
 
         Parameters
         ----------
@@ -301,7 +308,7 @@ class Engine(ABC):
         return read(layout, state, {"dimension": self.dimension, "n_draws": self.n_draws}, more=True)
 
     def update(self, x: object, y: object, weight: object = None) -> None:
-        """Condition on observations.
+        """Condition on observations: on all of them, or on none if anything is raised, Ctrl-C included.
 
         Parameters
         ----------
@@ -322,8 +329,10 @@ class Engine(ABC):
         features, rewards = check_observations(values, y, self.dimension)
         if names is not None and self.feature_names not in (None, names):
             features = np.ascontiguousarray(features[:, column_order("x", self.feature_names or (), names)])
-        self.absorb(features, rewards, None if weight is None else _check_weights(weight, len(rewards)))
-        self.feature_names = self.feature_names or names
+        fork = forked(self)
+        fork.absorb(features, rewards, None if weight is None else _check_weights(weight, len(rewards)))
+        fork.feature_names = self.feature_names or names
+        self.__dict__ = vars(fork)
 
     def mean(self) -> FloatArray:
         """Return E[θ], shape ``(d,)``."""

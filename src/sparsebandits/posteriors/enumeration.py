@@ -35,7 +35,7 @@ from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import TIED, Engine
-from sparsebandits.randomness import Seed
+from sparsebandits.randomness import Seed, copied
 
 CHUNK = 20_000
 """Number of models whose matrices are in memory at a time."""
@@ -259,10 +259,13 @@ class Enumeration(Engine):
 
     def draws(self) -> Draws:
         """Return equally weighted independent draws."""
-        if self._drawn is None:
-            theta, self._noise_drawn = self._sample(self._rng, self.n_draws)
-            self._drawn = Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))
-        return self._drawn
+        draws = self._drawn
+        if draws is None:
+            rng = copied(self._rng)
+            theta, noise = self._sample(rng, self.n_draws)
+            draws = Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))
+            vars(self).update(_rng=rng, _drawn=draws, _noise_drawn=noise)  # in one step
+        return draws
 
     def learnt(self) -> Mapping[str, FloatArray]:
         """Return draws of the noise variance, of shape ``(M,)``, if it is learnt."""

@@ -19,7 +19,7 @@ from sparsebandits.posteriors.diagnostics import Health, effective_draws, split_
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
-from sparsebandits.randomness import Seed
+from sparsebandits.randomness import Seed, copied
 
 BLOCK_EVERY = 100
 """One in so many sweeps draws θ in a block; the others go through its coordinates."""
@@ -110,10 +110,12 @@ class Gibbs(Engine):
 
     def draws(self) -> Draws:
         """Return equally weighted draws, chain after chain."""
-        if self._draws is None:
-            theta = self._run()
-            self._draws = Draws.trusted(theta.reshape(self.n_draws, -1), np.full(self.n_draws, 1.0 / self.n_draws))
-        return self._draws
+        draws = self._draws
+        if draws is None:
+            run = self._run()
+            draws = run["_draws"]
+            vars(self).update(run)  # in one step
+        return draws
 
     def inclusions(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""
@@ -143,13 +145,14 @@ class Gibbs(Engine):
             f"R-hat at most {worst:.3f}: {verdict}",
         )
 
-    def _run(self) -> FloatArray:
-        """Run all chains together; return θ of shape ``(chains, steps, d)``."""
+    def _run(self) -> dict[str, Any]:
+        """Run all chains together; return the attributes that change: draws and what goes with them."""
+        rng = copied(self._rng)
         sums = Sums(
             np.ascontiguousarray(self.evidence.gram), self.evidence.moment, self.evidence.square, self.evidence.count
         )
         self._moves.noise = self.noise  # in the unit of the rewards
-        members = self._moves.from_prior(self._rng, self.chains)
+        members = self._moves.from_prior(rng, self.chains)
         steps = self.burn_in + self.n_draws // self.chains
         theta = np.empty((self.chains, steps, self.dimension))
         learnt = {name: np.empty((self.chains, steps)) for name in members.learnt()}
@@ -158,26 +161,28 @@ class Gibbs(Engine):
         while step < steps:
             last = step
             if self._moves.over_models:
-                self._moves.models(members, sums, self._rng)
+                self._moves.models(members, sums, rng)
             elif step % BLOCK_EVERY == 0:
-                self._moves.block(members, sums, self._rng)
+                self._moves.block(members, sums, rng)
             elif self._moves.learn:
-                self._moves.coordinates(members, sums, self._rng)
+                self._moves.coordinates(members, sums, rng)
             else:  # all sweeps up to the next block at once
                 last = min(step + BLOCK_EVERY - step % BLOCK_EVERY, steps) - 1
-                self._moves.coordinates(members, sums, self._rng, theta[:, step:last])
-            self._moves.hyperparameters(members, sums, self._rng)
+                self._moves.coordinates(members, sums, rng, theta[:, step:last])
+            self._moves.hyperparameters(members, sums, rng)
             theta[:, last] = members.theta
             for name, values in members.learnt().items():
                 learnt[name][:, last] = values
             if last >= self.burn_in:
                 included += self._included(members, theta[:, max(step, self.burn_in) : last + 1])
             step = last + 1
-        theta = theta[:, self.burn_in :]
-        learnt = {name: values[:, self.burn_in :] for name, values in learnt.items()}
-        self._inclusion = frozen(included / (steps - self.burn_in))
-        self._learnt = {name: values.reshape(-1) for name, values in learnt.items()}
-        return theta
+        kept = theta[:, self.burn_in :].reshape(self.n_draws, -1)
+        return {
+            "_rng": rng,
+            "_draws": Draws.trusted(kept, np.full(self.n_draws, 1.0 / self.n_draws)),
+            "_inclusion": frozen(included / (steps - self.burn_in)),
+            "_learnt": {name: values[:, self.burn_in :].reshape(-1) for name, values in learnt.items()},
+        }
 
     def _included(self, members: Ensemble, theta: FloatArray) -> FloatArray:
         """Return P(γ_j = 1 | θ), summed over some steps ``(chains, ·, d)`` and averaged over chains."""

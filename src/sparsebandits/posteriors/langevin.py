@@ -38,7 +38,7 @@ from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.kernels.inline_random import random_state
 from sparsebandits.posteriors.kernels.langevin import langevin_steps, wide_langevin_steps
-from sparsebandits.randomness import Seed
+from sparsebandits.randomness import Seed, copied
 
 Schedule: TypeAlias = Callable[[int], float] | float
 """A number, or a function of the step k = 1, 2, …."""
@@ -193,9 +193,12 @@ class Langevin(Engine):
         DivergenceError
             If a chain diverged.
         """
-        if self._draws is None:
-            self._draws = Draws.trusted(self._run(), np.full(self.n_draws, 1.0 / self.n_draws))
-        return self._draws
+        draws = self._draws
+        if draws is None:
+            run = self._run()
+            draws = run["_draws"]
+            vars(self).update(run)  # in one step
+        return draws
 
     def inclusions(self) -> FloatArray:
         """Return the mean of ν over the kept steps, shape ``(d,)``."""
@@ -222,12 +225,14 @@ class Langevin(Engine):
         top = float(np.linalg.eigvalsh(self.evidence.gram)[-1]) / self.noise_variance
         return 1.0 / (max(top, 0.0) + float((1.0 / self._slab_variance).max()))
 
-    def _run(self) -> FloatArray:
-        shape = self.chains, self.dimension
+    def _run(self) -> dict[str, Any]:
+        """Run all chains together; return the attributes that change: draws and what goes with them."""
+        shape, rng = (self.chains, self.dimension), copied(self._rng)
         if self._theta is None or not self.warm_start:
-            self._theta = math.sqrt(START_VARIANCE) * self._rng.standard_normal(shape, dtype=self._real)
-            self._nu = np.full(shape, 0.5, dtype=self._real)
-        theta, nu = self._theta.copy(), self._nu.copy()
+            theta = math.sqrt(START_VARIANCE) * rng.standard_normal(shape, dtype=self._real)
+            nu = np.full(shape, 0.5, dtype=self._real)
+        else:
+            theta, nu = self._theta.copy(), self._nu.copy()
         beta, scale = self.prior.inclusions(self.dimension), self._spike_scale
         with np.errstate(divide="ignore"):
             log_odds = (
@@ -251,16 +256,15 @@ class Langevin(Engine):
             1.0 / scale,
             kept,
             inclusion,
-            random_state(self._rng),
+            random_state(rng),
         )
         if not (np.abs(theta) < 1e30).all():  # what has become infinite stays so, or turns into NaN
-            self._theta = None
             raise DivergenceError(
                 f"Langevin diverged at learning rates of up to {self._rates.max():g} / L; stable ones are below 2 / L"
             )
-        self._theta, self._nu = theta, nu
-        self._inclusion = frozen(inclusion / self.n_draws)
-        return kept.reshape(self.n_draws, self.dimension)
+        draws = Draws.trusted(kept.reshape(self.n_draws, self.dimension), np.full(self.n_draws, 1.0 / self.n_draws))
+        inclusion = frozen(inclusion / self.n_draws)
+        return {"_rng": rng, "_draws": draws, "_inclusion": inclusion, "_theta": theta, "_nu": nu}
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, shown
+from sparsebandits.atomic import forked
 from sparsebandits.layouts import (
     ABOVE_ONE,
     LARGEST_FLOAT,
@@ -42,7 +43,7 @@ from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
-from sparsebandits.randomness import Seed
+from sparsebandits.randomness import Seed, copied
 
 LEAST_SHARE = 0.35
 """Share of the particles that the effective number must not fall below. With 0.5 and a correlation of 0.7, errors are 3
@@ -175,6 +176,7 @@ class Particles(Engine):
         weights : array of shape (n,), optional
             Weight of each observation; by default 1.
         """
+        self._cloud = forked(self._cloud)
         least, summed, variances = LEAST_SHARE * self.n_draws, 0, self._noise_variances_of(self._particles)
         for i, (row, reward) in enumerate(zip(x, y.tolist(), strict=True)):
             taken, weight = 0.0, 1.0 if weights is None else float(weights[i])
@@ -243,6 +245,7 @@ class Particles(Engine):
         with the noise.
         """
         super().set_unit(unit)
+        self._moves = forked(self._moves)
         self._moves.noise = self.noise
         before = self._log_likelihood()
         particles = self._moves.rescaled(self._particles, unit)
@@ -268,6 +271,7 @@ class Particles(Engine):
 
         Return the noise variances, one for all particles or one per particle.
         """
+        self._rng = copied(self._rng)
         particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng))
         counted = part * weight
         sums = Sums(

@@ -1,0 +1,66 @@
+"""Changes in one step: whatever interrupts a change, it has been made or it has not.
+
+An exception may strike between any two bytecodes (Ctrl-C, a signal handler), and inside the code that would undo a
+change, too. So nothing is undone. What learns works on a *fork*, which shares everything with the original: it replaces
+what it changes, and never changes a shared array in place. When all is computed, the fork takes the place of the
+original in one step. CPython handles signals, and hands over to other threads, between bytecodes only: a function of C
+that calls other functions of C is one step.
+"""
+
+from collections import deque
+from itertools import starmap
+from operator import call
+from typing import Any, TypeVar
+
+One = TypeVar("One")
+
+
+def forked(original: One) -> One:
+    """Return a copy that shares all attributes; those that are learners themselves are forked, too.
+
+    A class names the latter in ``learners``. The copy becomes the original by ``original.__dict__ = vars(copy)``.
+
+    Parameters
+    ----------
+    original : object
+        An object with a ``__dict__``.
+
+    Returns
+    -------
+    object
+        The copy.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> one = SimpleNamespace(count=1)
+    >>> other = forked(one)
+    >>> other.count += 1
+    >>> one.count, other.count
+    (1, 2)
+    """
+    other = object.__new__(type(original))
+    attributes = dict(vars(original))
+    for name in getattr(type(original), "learners", ()):
+        attributes[name] = forked(attributes[name])
+    other.__dict__ = attributes
+    return other
+
+
+def at_once(*calls: tuple[Any, ...]) -> None:
+    """Make several calls of functions of C, with nothing in between.
+
+    Parameters
+    ----------
+    *calls : tuple
+        A function of C, such as ``setattr`` or a method of a dict, and its arguments. Those that may fail, for want of
+        memory, come first.
+
+    Examples
+    --------
+    >>> found = {}
+    >>> at_once((found.setdefault, "one", 1), (found.setdefault, "two", 2))
+    >>> found
+    {'one': 1, 'two': 2}
+    """
+    deque(starmap(call, calls), maxlen=0)
