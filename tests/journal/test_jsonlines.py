@@ -270,10 +270,10 @@ def test_each_line_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     sb.journal.JsonLines(tmp_path / "journal").extend(sb.journal.Record.of(one, OFFERED) for one in decisions)
     plain = Events._read_line
 
-    def counted(events: Events, line: bytes) -> None:
+    def counted(events: Events, line: bytes) -> tuple[Any, ...]:
         nonlocal read
         read += 1
-        plain(events, line)
+        return plain(events, line)
 
     monkeypatch.setattr(Events, "_read_line", counted)
     journal = sb.journal.JsonLines(tmp_path / "journal")

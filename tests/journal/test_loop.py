@@ -106,8 +106,8 @@ def test_the_second_ctrl_c_does_not_wait() -> None:
     with pytest.raises(KeyboardInterrupt):
         sb.play(policy, measure, rounds=15, log=log)
     assert (len(log), len(policy.pending)) == (6, 1), "what was measured is on record, and can be told again"
-    policy.tell(policy.pending[0], log.reward[-1])
     policy.posterior = policy.posterior.posterior
+    policy.tell(policy.pending[0], log.reward[-1])
     untroubled = sb.LinTS(ACTIONS, seed=1)
     assert_same(log, sb.play(untroubled, measure, rounds=6))
     assert fingerprint(policy) == fingerprint(untroubled)

@@ -30,6 +30,7 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
+from sparsebandits.atomic import at_once
 from sparsebandits.files import SaveFileError
 from sparsebandits.journal.record import Id, Record, checked, find
 from sparsebandits.policies.actions import ActionSet
@@ -95,10 +96,12 @@ class Events:
         """
         *lines, rest = content.split(b"\n")
         for line in lines:
-            if line.strip():
-                self._read_line(line)
-            self._lines += 1
-            self.size += len(line) + 1
+            said = [self._read_line(line)] if line.strip() else []
+            at_once(  # or a line that was interrupted would be read again, as a second decision with its id
+                *said,
+                (setattr, self, "_lines", self._lines + 1),
+                (setattr, self, "size", self.size + len(line) + 1),
+            )
         ours = self.sets or self.records or any(rest.startswith(one) or one.startswith(rest) for one in STARTS)
         if not ours:  # a file of somebody else's, without an end of line
             self._refuse("is no event of a journal")
@@ -125,7 +128,8 @@ class Events:
             self._latest = (offered, key_of(offered))
         return self._latest[1]
 
-    def _read_line(self, line: bytes) -> None:
+    def _read_line(self, line: bytes) -> tuple[Any, ...]:
+        """Return what a line says, as a call that adds it to sets or records."""
         try:
             event = json.loads(line.decode(), parse_constant=_no_constant)
         except (ValueError, RecursionError):
@@ -145,19 +149,20 @@ class Events:
         if set(fields) != set(FIELDS[kind]):
             self._refuse(f"has the fields {shown(sorted(fields))}, not {sorted(FIELDS[kind])}")
         try:
-            {"actions": self._read_actions, "decision": self._read_decision, "reward": self._read_reward}[kind](fields)
+            read = {"actions": self._read_actions, "decision": self._read_decision, "reward": self._read_reward}
+            return read[kind](fields)
         except ArgumentError as error:
             self._refuse(f"is damaged ({error})")
 
-    def _read_actions(self, event: Mapping[str, Any]) -> None:
+    def _read_actions(self, event: Mapping[str, Any]) -> tuple[Any, ...]:
         labels, names = (_names(name, event[name]) for name in ("labels", "feature_names"))
         found = ActionSet(frozen(check_matrix("features", event["features"])), labels, names)
         key = key_of(found)
         if event["key"] != key:
             raise ArgumentValueError("key", f"{key}, by its contents", shown(event["key"]))
-        self.sets.setdefault(key, found)
+        return self.sets.setdefault, key, found
 
-    def _read_decision(self, event: Mapping[str, Any]) -> None:
+    def _read_decision(self, event: Mapping[str, Any]) -> tuple[Any, ...]:
         key, features = event["offered"], event["features"]
         offered = self.sets.get(key) if isinstance(key, str) else None
         if (key is None) == (features is None) or (key is not None and offered is None):
@@ -171,11 +176,11 @@ class Events:
         record = checked(Record(**{**event, "offered": offered, "features": frozen(row)}))
         if record.id in self.records:
             raise ArgumentValueError("id", "one decision per id", f"a second one with {record.id!r}")
-        self.records[record.id] = record
+        return self.records.__setitem__, record.id, record
 
-    def _read_reward(self, event: Mapping[str, Any]) -> None:
+    def _read_reward(self, event: Mapping[str, Any]) -> tuple[Any, ...]:
         record = find(self.records, event["id"])
-        self.records[record.id] = record.with_reward(event["reward"])
+        return self.records.__setitem__, record.id, record.with_reward(event["reward"])
 
     def _refuse(self, why: str) -> NoReturn:
         where = f"line {self._lines + 1} of {self._source}" if self._source else f"line {self._lines + 1}"

@@ -6,15 +6,19 @@ saves and loads. Named policies (``linear.py``, ``sparse.py``, ``rivals/``) are 
 posterior and a rule.
 
 The path of one ``ask``: actions -> Beliefs -> rule.choose -> Choice -> Decision. The path of one ``tell``: reward ->
-journal -> posterior.absorb.
+journal -> posterior.absorb. Both work on a fork of the posterior, which takes its place in the same step in which the
+decision or the rewards are noted (``atomic.py``): an exception at any point, Ctrl-C included, leaves nothing by half.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias, overload
+from functools import wraps
+from threading import RLock
+from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
+from numpy.random import Generator
 
 from sparsebandits.arguments import (
     ArgumentTypeError,
@@ -26,12 +30,13 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
+from sparsebandits.atomic import at_once, forked
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_learner, package_of, settings_of
 from sparsebandits.policies.decision import Decision, Explanation
 from sparsebandits.policies.saved import check_actions, check_record
-from sparsebandits.randomness import COIN_STREAM, Seed, generator_state, restore_generator, stream
+from sparsebandits.randomness import COIN_STREAM, Seed, copied, generator_state, restore_generator, stream
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice
 from sparsebandits.rules.optima import OptimaMemory
@@ -39,6 +44,8 @@ from sparsebandits.rules.rule import Rule
 
 KIND = "sparsebandits.policy"
 VERSION = 4
+LEARNER = ("absorb", "state", "restore", "__dict__")
+"""What every learner has."""
 
 
 class Learner(Protocol):
@@ -46,6 +53,9 @@ class Learner(Protocol):
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Learn from a batch that has been checked.
+
+        A policy calls it on a fork, which shares all attributes with the learner. So it replaces what it changes
+        (``self.total = self.total + y @ x``), and changes nothing in place: then ``tell`` is all or nothing.
 
         Parameters
         ----------
@@ -91,6 +101,18 @@ class Recorder(Protocol):
 
 
 Told: TypeAlias = Decision | int
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _one_at_a_time(method: Method) -> Method:
+    """Let calls from several threads wait for each other."""
+
+    @wraps(method)
+    def alone(self: "Policy", *arguments: Any, **named: Any) -> Any:
+        with self._lock:
+            return method(self, *arguments, **named)
+
+    return cast(Method, alone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +137,10 @@ class Prediction:
 
 class Policy:
     """A posterior that learns and a rule that chooses, with a memory of decisions.
+
+    Its methods may be called from several threads: they wait for each other, and each is atomic. So decisions have ids
+    of their own, and the result is that of the same calls one after the other. The posterior has no lock of its own:
+    while other threads ask and tell, read it through the policy.
 
     Parameters
     ----------
@@ -147,7 +173,7 @@ class Policy:
     ) -> None:
         if not isinstance(rule, Rule):
             raise ArgumentTypeError("rule", "a Rule, such as InformationDirected()", shown(rule))
-        if isinstance(posterior, type) or not all(hasattr(posterior, one) for one in ("absorb", "state", "restore")):
+        if isinstance(posterior, type) or not all(hasattr(posterior, one) for one in LEARNER):
             raise ArgumentTypeError("posterior", "an engine, such as Particles(prior, dimension=d)", shown(posterior))
         self.actions = actions if isinstance(actions, ActionSet) else ActionSet.of(actions)
         self.posterior = posterior
@@ -168,8 +194,19 @@ class Policy:
         self._origin = None if getattr(posterior, "level", None) is None else self.actions.features.mean(axis=0)
         self._own = self._relative(self.actions)
         self._pending: dict[int, Decision] = {}
-        self._rewards = np.empty(64)  # by id; NaN while pending, so that a repeated reward can be recognised
+        self._rewards = np.full(64, np.nan)  # by id; NaN while pending, so that a repeated reward can be recognised
         self._asked = 0
+        self._unrecorded: dict[int, tuple[Decision, ActionSet]] = {}  # decisions that the journal may not have yet
+        self._lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy or a pickle consists of: all but the lock."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Restore a copy or a pickle, which has a lock of its own, and whose arrays come back writable."""
+        self.__dict__ = {**state, "_lock": RLock()}
+        frozen(self._own)  # or variances would not be kept from one reward to the next
 
     def _check_fit(self) -> None:
         """Refuse a posterior of other features, noise that cannot be weighed, and a journal that is none."""
@@ -209,6 +246,7 @@ class Policy:
         pending: bool | None = None,
     ) -> tuple[Decision, ...]: ...
 
+    @_one_at_a_time
     def ask(
         self,
         actions: object = None,
@@ -228,6 +266,10 @@ class Policy:
         Desautels, Krause and Burdick 2014); a learnt noise variance stays where it is meanwhile. A rule that draws
         afresh, as Thompson sampling does, needs no such help. If a journal fails in the middle of a batch, the
         decisions that it has recorded are in :attr:`pending`.
+
+        After an exception, a decision has been made or it has not: either it is in :attr:`pending`, or nothing has
+        changed and asking again gives it. If Ctrl-C strikes while the journal records a decision, the decision has been
+        made, and the next call that uses the journal makes sure that it is on record.
 
         Parameters
         ----------
@@ -268,27 +310,23 @@ class Policy:
             got = f"True, but {type(self.posterior).__name__} has no expected rewards"
             raise ArgumentValueError("pending", "False", got)
         counts = n is not None and believes and not self.rule.draws_afresh if pending is None else pending
-        posterior, memory = self.posterior, self._optima
+        self._record_all()
+        believer, memory = None, self._optima
         left = np.arange(len(available))
         found: list[Decision] = []
         for _ in range(count):
-            awaited = found[-1:] if posterior is not self.posterior else tuple(self._pending.values())
+            fork, rng = forked(self.posterior), copied(self._rng)
+            awaited = found[-1:] if believer is not None else tuple(self._pending.values())
             if counts and awaited:  # a copy believes what has not been seen
-                if posterior is self.posterior:
-                    posterior, memory = self.posterior.believer(), OptimaMemory()
-                self._believe(posterior, awaited)
+                if believer is None:
+                    believer, memory = fork.believer(), OptimaMemory()
+                self._believe(believer, awaited)
             offered = available.rows(left) if distinct and n is not None else available
-            before = None if self.journal is None else generator_state(self._rng)
-            choice = self.rule.choose(self._beliefs(offered, posterior, memory), self._rng)
+            choice = self.rule.choose(self._beliefs(offered, fork if believer is None else believer, memory), rng)
             self._check_choice(choice, offered)
             if offered is not available:
                 choice = choice.among(left)
-            try:
-                decision = self._record(choice, available)
-            except BaseException:
-                if before is not None:
-                    restore_generator(self._rng, before)  # so that asking again gives the same decision
-                raise
+            decision = self._decided(choice, available, fork, rng)
             found.append(decision)
             left = left[left != decision.action]
         return found[0] if n is None else tuple(found)
@@ -309,8 +347,11 @@ class Policy:
         if not 0.0 <= choice.probability <= 1.0:
             raise ArgumentValueError("rule", "one that gives a probability", repr(choice.probability))
 
-    def _record(self, choice: Choice, available: ActionSet) -> Decision:
-        """Return a choice as a decision, which awaits its reward from now on."""
+    def _decided(self, choice: Choice, available: ActionSet, fork: Any, rng: Generator) -> Decision:
+        """Return a choice as a decision, which awaits its reward from now on.
+
+        In the same step, the posterior becomes the fork that has been asked, and ``rng`` the policy's generator.
+        """
         features = available.features[choice.action] if choice.features is None else choice.features
         names = available.labels if choice.reasons.about == "action" else available.feature_names
         features.flags.writeable = False
@@ -329,15 +370,37 @@ class Policy:
             policy=type(self).__name__,
             observation=None if choice.observation is None else frozen(choice.observation),
         )
-        if self.journal is not None:
-            self.journal.decided(decision, available)
-        if self._asked == len(self._rewards):
-            self._rewards = np.concatenate((self._rewards, np.empty(self._asked)))
-        self._rewards[self._asked] = np.nan
-        self._pending[decision.id] = decision
-        self._asked += 1
+        if decision.id == len(self._rewards):
+            self._rewards = np.concatenate((self._rewards, np.full(decision.id, np.nan)))
+        before = vars(self.posterior), self._rng
+        at_once(
+            (self._unrecorded.update, {} if self.journal is None else {decision.id: (decision, available)}),
+            (self._pending.__setitem__, decision.id, decision),
+            (setattr, self.posterior, "__dict__", vars(fork)),
+            (setattr, self, "_rng", rng),
+            (setattr, self, "_asked", decision.id + 1),
+        )
+        try:
+            self._record_all()
+        except Exception:  # the journal refuses it: as if it had not been asked for
+            at_once(
+                (setattr, self.posterior, "__dict__", before[0]),
+                (setattr, self, "_rng", before[1]),
+                (setattr, self, "_asked", decision.id),
+                (self._pending.pop, decision.id),
+                (self._unrecorded.pop, decision.id, None),
+            )
+            raise
         return decision
 
+    def _record_all(self) -> None:
+        """Let the journal record decisions that it may not have; one that it has changes nothing."""
+        for number, (decision, offered) in tuple(self._unrecorded.items()):
+            if self.journal is not None:
+                self.journal.decided(decision, offered)
+            self._unrecorded.pop(number)
+
+    @_one_at_a_time
     def predict(self, actions: object = None) -> Prediction:
         """Return what the policy expects of each action.
 
@@ -384,11 +447,16 @@ class Policy:
         features = self._own if available is self.actions else self._relative(available)
         return Beliefs(posterior, features, available.noise_variances, self._asked, memory, self._origin)
 
+    @_one_at_a_time
     def tell(self, decision: Told | Iterable[Told], reward: object) -> None:
         """Give the reward of a decision, or rewards for a sequence of decisions.
 
         Giving the same reward for the same decision again changes nothing. A different reward, or an unknown decision,
-        is an error, and then nothing of the call has been learnt.
+        is an error.
+
+        All of a call is learnt, or nothing if anything is raised, Ctrl-C included: then telling the same again does
+        what the call would have done. Only a journal may know more: rewards are recorded one by one before they are
+        learnt. Those that it has are not recorded twice, and it refuses other rewards for the same decisions.
 
         Parameters
         ----------
@@ -417,6 +485,7 @@ class Policy:
         if batch:
             self._learn(batch)
 
+    @_one_at_a_time
     def explain(self, decision: Told) -> Explanation:
         """Return why a decision was made: what the policy knew about it and about the leading alternatives.
 
@@ -448,6 +517,7 @@ class Policy:
         """Decisions that await their reward, oldest first."""
         return tuple(self._pending.values())
 
+    @_one_at_a_time
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy to a file in an existing directory, in one step; ``sparsebandits.load`` reads it.
 
@@ -463,6 +533,7 @@ class Policy:
         OSError
             If the file cannot be written; the error says how large it would have been. The old file is left as it was.
         """
+        self._record_all()
         write_atomically(path, pack(KIND, VERSION, self.state()))
 
     def _parts(self) -> dict[str, Any]:
@@ -472,6 +543,7 @@ class Policy:
             "rule": encode("rule", self.rule),
         }
 
+    @_one_at_a_time
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs, as arrays and JSON values."""
         return {
@@ -518,7 +590,7 @@ class Policy:
         record = check_record(state, pending, sizes)
         restore_generator(policy._rng, record["rng"])
         policy._asked, policy._pending = asked, pending
-        policy._rewards = np.concatenate((record["rewards"], np.empty(64)))
+        policy._rewards = np.concatenate((record["rewards"], np.full(64, np.nan)))
         for decision in pending.values():
             frozen(decision.features)
         return policy
@@ -570,14 +642,18 @@ class Policy:
 
     def _learn(self, batch: Mapping[int, float]) -> None:
         told = [self._pending[number] for number in batch]
+        self._record_all()
         if self.journal is not None:
             for one, value in zip(told, batch.values(), strict=True):
                 self.journal.rewarded(one, value)
         features = np.array([d.features if d.observation is None else d.observation for d in told])
-        self.posterior.absorb(features, np.fromiter(batch.values(), dtype=np.float64), self._weights(told))
-        for number, value in batch.items():
-            self._rewards[number] = value
-            del self._pending[number]
+        rewards, fork = np.fromiter(batch.values(), dtype=np.float64), forked(self.posterior)
+        fork.absorb(features, rewards, self._weights(told))
+        at_once(
+            (self._rewards.__setitem__, list(batch), rewards),
+            *((self._pending.pop, number) for number in batch),
+            (setattr, self.posterior, "__dict__", vars(fork)),
+        )
 
 
 def _named(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...] | None:

@@ -114,11 +114,11 @@ class SignEstimates:
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Add A Y of the coordinates that explored; those whose interval excludes 0 commit to its sign."""
-        self.rounds += (x * x).sum(axis=0)
-        self.totals += y @ x
+        self.rounds = self.rounds + (x * x).sum(axis=0)
+        self.totals = self.totals + y @ x
         estimate, width = self.intervals()
         new = (self.signs == 0) & (np.abs(estimate) > width)
-        self.signs[new] = np.sign(estimate[new])
+        self.signs = np.where(new, np.sign(estimate), self.signs)
 
     def state(self) -> dict[str, Any]:
         """Return sums and signs."""

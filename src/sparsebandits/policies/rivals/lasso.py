@@ -17,6 +17,7 @@ import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import LARGEST, ArgumentTypeError, FloatArray, check_between, check_count, shown
+from sparsebandits.atomic import forked
 from sparsebandits.layouts import Count, Layout, Number, Reals, read
 from sparsebandits.policies.policy import Policy
 from sparsebandits.rules.beliefs import Beliefs
@@ -175,6 +176,12 @@ class Samples:
         """Rewards, shape ``(n,)``."""
         return self._y[: self._count]
 
+    def after(self, x: FloatArray, y: FloatArray) -> "Samples":
+        """Return the samples with a further batch; the storage is shared, since what follows these is not theirs."""
+        other = forked(self)
+        other.append(x, y)
+        return other
+
     def append(self, x: FloatArray, y: FloatArray) -> None:
         """Add a batch; the storage doubles when it is full."""
         end = self._count + len(y)
@@ -272,8 +279,8 @@ class LassoEstimator:
     def estimate(self) -> Estimate:
         """Return the estimate that the next decision uses."""
         if refit_is_due(len(self.samples), self._fitted, self.refit_growth):
-            self._estimate = self.estimator(self.samples.x, self.samples.y, self._estimate.lasso)
-            self._fitted = len(self.samples)
+            estimate = self.estimator(self.samples.x, self.samples.y, self._estimate.lasso)
+            vars(self).update(_estimate=estimate, _fitted=len(self.samples))  # in one step
         return self._estimate
 
     def notes(self) -> dict[str, float]:
@@ -287,7 +294,7 @@ class LassoEstimator:
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Store the rewards."""
-        self.samples.append(x, y)
+        self.samples = self.samples.after(x, y)
 
     def state(self) -> dict[str, Any]:
         """Return data and estimate."""
@@ -348,5 +355,6 @@ class LassoPolicy(Policy):
     @property
     def coefficients(self) -> FloatArray:
         """Estimate of θ that the next decision uses, shape ``(d,)``."""
-        estimate: Estimate = self.posterior.estimate()
+        with self._lock:
+            estimate: Estimate = self.posterior.estimate()
         return estimate.coefficients.copy()

@@ -141,20 +141,20 @@ class ForcedSamples:
         if refit_is_due(count, self._fitted, self.refit_growth):
             x, y = self.samples.x, self.samples.y
             arms, forced, contexts = x[:, ARM].astype(np.intp), x[:, FORCED] == 1.0, x[:, CONTEXT:]
-            self._forced, self._all = (padded(c, int(arms.max()) + 1) for c in (self._forced, self._all))
+            all_forced, everything = (padded(c, int(arms.max()) + 1).copy() for c in (self._forced, self._all))
             penalty = self.all_penalty * root_log_rate(count, contexts.shape[1])
             for arm in np.unique(arms):
                 rows = arms == arm
-                self._all[arm] = lasso(contexts[rows], y[rows], penalty / 2.0, self._all[arm])
+                everything[arm] = lasso(contexts[rows], y[rows], penalty / 2.0, everything[arm])
                 if forced[self._fitted :][rows[self._fitted :]].any():
                     rows &= forced
-                    self._forced[arm] = lasso(contexts[rows], y[rows], self.forced_penalty / 2.0, self._forced[arm])
-            self._fitted = count
+                    all_forced[arm] = lasso(contexts[rows], y[rows], self.forced_penalty / 2.0, all_forced[arm])
+            vars(self).update(_forced=all_forced, _all=everything, _fitted=count)  # in one step
         return padded(self._forced, n_arms), padded(self._all, n_arms)
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Store the rewards, with their arms and whether they were forced."""
-        self.samples.append(x, y)
+        self.samples = self.samples.after(x, y)
 
     def state(self) -> dict[str, Any]:
         """Return data and estimates."""
@@ -313,5 +313,6 @@ class LassoBandit(Policy):
     @property
     def coefficients(self) -> FloatArray:
         """All-sample estimates that the next decision uses: one row per arm, or a single row if arms are pooled."""
-        estimates: FloatArray = self.posterior.estimates(self.posterior.n_arms or 1)[1]
+        with self._lock:
+            estimates: FloatArray = self.posterior.estimates(self.posterior.n_arms or 1)[1]
         return estimates.copy()

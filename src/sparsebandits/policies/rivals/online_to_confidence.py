@@ -211,6 +211,7 @@ class ForecastEllipsoid:
         "loss": Number(low=0.0),
         "misfit": Number(low=0.0),
     }
+    learners = ("forecaster", "fit")
 
     def __init__(
         self,
