@@ -244,8 +244,9 @@ def test_noise_far_from_its_prior(rows: int, deviation: float) -> None:
 
 
 def test_columns_that_are_copies_and_huge() -> None:
-    posterior = sb.Enumeration(sb.SpikeSlab(0.5, 1.0), 3, 1.0)
-    posterior.update(1e9 * np.repeat(np.random.default_rng(0).standard_normal((50, 1)), 3, axis=1), np.ones(50))
+    """The quadrature has noise variances far below that of the prior, at which rounding hides the slab."""
+    posterior = sb.Enumeration(sb.SpikeSlab(0.5, 1.0), 3, sb.InverseGammaNoise(0.5, 0.5))
+    posterior.update(5e5 * np.repeat(np.random.default_rng(0).standard_normal((50, 1)), 3, axis=1), np.ones(50))
     with pytest.raises(ArithmeticError, match="x: features so large"):
         posterior.mean()
 

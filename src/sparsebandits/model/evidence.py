@@ -75,6 +75,11 @@ class Evidence:
         return self._total.gram + self._recent.gram
 
     @property
+    def squares(self) -> FloatArray:
+        """Diagonal of X'WX, shape ``(d,)``."""
+        return np.asarray(np.diagonal(self._total.gram) + np.diagonal(self._recent.gram))
+
+    @property
     def moment(self) -> FloatArray:
         """X'Wy, shape ``(d,)``."""
         return self._total.moment + self._recent.moment

@@ -723,6 +723,6 @@ def default_prior(features: FloatArray) -> SpikeSlab:
     dimension = features.shape[1]
     few = min(EXPECTED_FEATURES, dimension / 4)
     squares = np.mean(features * features, axis=0)
-    squares = np.clip(np.where(squares > 0, squares, 1.0), 1e-25, 1e25)
+    squares = np.clip(np.where(squares > 0, squares, 1.0), 1 / LARGEST, LARGEST)
     slab = InverseGammaSlab(0.5, 0.125, of_noise=True, relative=tuple(1.0 / squares), of_total=True)
     return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), slab)

@@ -94,13 +94,32 @@ class Cloud:
         array of shape (M,)
             One number per draw.
         """
+        predictions = self._predicted(x)
+        return predictions * (predictions - 2.0 * y)
+
+    def concerned(self, x: FloatArray) -> float:
+        """Return the effective number of draws that have some coordinate of x: they do not predict zero.
+
+        Parameters
+        ----------
+        x : array of shape (d,)
+            Features of the observation.
+
+        Returns
+        -------
+        float
+            (Σ w)² / Σ w² over these draws; zero if there are none.
+        """
+        weights = self.weights.normalised[self._predicted(x) != 0.0]
+        return float(weights.sum()) ** 2 / max(float(weights @ weights), 1e-300)
+
+    def _predicted(self, x: FloatArray) -> FloatArray:
         key = x.tobytes()
         if key not in self._predictions:
             if len(self._predictions) == REMEMBERED:
                 del self._predictions[next(iter(self._predictions))]  # the oldest
             self._predictions[key] = self.theta @ x
-        predictions = self._predictions[key]
-        return predictions * (predictions - 2.0 * y)
+        return self._predictions[key]
 
     def temper(self, x: FloatArray, y: float, variances: Any, most: float, least: float) -> tuple[float, float]:
         """Reweight by a part of the likelihood of y given x, as large as the effective number of draws allows.

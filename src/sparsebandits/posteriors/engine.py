@@ -33,6 +33,7 @@ from sparsebandits.atomic import forked
 from sparsebandits.layouts import GENERATOR, Layout, Maybe, Names, Number, read, wrong
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.features import Level
+from sparsebandits.model.limits import check_sums
 from sparsebandits.model.rewards import Rewards
 from sparsebandits.model.tails import Spread
 from sparsebandits.posteriors.diagnostics import Health
@@ -161,6 +162,29 @@ class Engine(ABC):
             fork.condition(x, y, weights)
         fork.level, fork.spread = level, spread
         self.__dict__ = vars(fork)
+
+    def check_limits(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+        """Refuse observations beyond what an engine over models can tell apart (``model/limits.py``).
+
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Features, relative to their means if there is an intercept.
+        y : array of shape (n,)
+            Rewards, likewise.
+        weights : array of shape (n,), optional
+            Weight of each observation; by default 1.
+
+        Raises
+        ------
+        ArgumentValueError
+            If they are outside of the range.
+        """
+        if self.unit == 0.0:  # all rewards are zero so far
+            return
+        weighted_x, weighted_y = (x, y) if weights is None else (x * weights[:, np.newaxis], y * weights)
+        squares = self.evidence.squares + np.einsum("ij,ij->j", weighted_x, x)
+        check_sums(self.prior, self.noise, squares, self.evidence.square + float(weighted_y @ y))
 
     def believer(self) -> "Engine":
         """Return a copy that may be told rewards which have not been seen, such as expected ones.

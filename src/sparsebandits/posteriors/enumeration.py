@@ -24,6 +24,7 @@ from scipy.special import betaln, gammaln, logsumexp
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, check_count, shown
 from sparsebandits.layouts import LEAST_POSITIVE, Layout, Maybe, Reals
+from sparsebandits.model.limits import check_prior
 from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -152,6 +153,7 @@ class Enumeration(Engine):
         super().__init__(
             prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed, least_draws=1
         )
+        check_prior(prior, self.dimension, self.noise)
         self._slab_mean, self._slab_variance = prior.slab(dimension)
         beta = prior.inclusions(dimension)
         self._forced = np.flatnonzero(beta == 1)
@@ -178,6 +180,7 @@ class Enumeration(Engine):
 
     def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; observations weigh 1 by default."""
+        self.check_limits(x, y, weights)
         self.evidence.absorb(x, y, weights)
         self._mixture = self._drawn = None
 

@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, check_count, frozen, shown
 from sparsebandits.layouts import ABOVE_ONE, LEAST_POSITIVE, Absent, Layout, Maybe, Reals, wrong
+from sparsebandits.model.limits import check_prior
 from sparsebandits.model.priors import InverseGammaNoise, SpikeSlab
 from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.diagnostics import Health, effective_draws, split_r_hat
@@ -69,6 +70,7 @@ class Gibbs(Engine):
         if not isinstance(prior, SpikeSlab):
             raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
         super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
+        check_prior(prior, self.dimension, self.noise)
         self.chains = check_count("chains", chains)
         self.burn_in = check_count("burn_in", burn_in, least=0)
         if self.n_draws % self.chains:
@@ -97,6 +99,7 @@ class Gibbs(Engine):
 
     def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
+        self.check_limits(x, y, weights)
         self.evidence.absorb(x, y, weights)
         self._draws = None
 

@@ -97,6 +97,10 @@ class Ensemble:
         taken: dict[str, Any] = {name: None if v is None else v[rows] for name, v in vars(self).items()}
         return Ensemble(**taken)
 
+    def copy(self) -> "Ensemble":
+        """Return a copy of all members."""
+        return self.take(np.arange(len(self.theta)))
+
 
 class Moves:
     """Moves for one prior and one family of rewards.
@@ -335,6 +339,27 @@ class Moves:
             )
         except np.linalg.LinAlgError:
             raise ArithmeticError(TIED) from None
+
+    def redraw(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
+        """Sweep with θ integrated out, and draw θ given γ: little is left of where the members were.
+
+        For other spikes than a point mass, a sweep over coordinates follows. Given W, which is from its prior while γ
+        is one, a large coefficient cannot go from the slab to a Laplace spike, whose tail is the heavier one.
+
+        Parameters
+        ----------
+        members : Ensemble
+            Members, which are changed in place.
+        sums : Sums
+            The data.
+        rng : Generator
+            Source of randomness.
+        """
+        if self.over_models:
+            self.models(members, sums, rng)
+        else:
+            self.block(members, sums, rng)
+            self.coordinates(members, sums, rng)
 
     def hyperparameters(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Draw β given γ, V given γ and θ, and σ² given θ (and γ and V), where they are learnt.

@@ -12,6 +12,10 @@ Which sweeps a move consists of depends on what they achieve. First comes a swee
 cheap. More follow while particles are correlated with where they were (in inclusions, coefficients or predictions).
 Where one more such sweep would not be enough, sweeps over models follow, with θ integrated out, which do not get stuck
 where features are correlated.
+
+A reward thousands of standard deviations from every prediction would need as many parts. If even a small part leaves a
+handful of particles, the rest is taken in at once, and the particles are redrawn by Gibbs sweeps over models until
+their means stay where they are. This gives the posterior, but no estimate of the evidence.
 """
 
 import math
@@ -36,7 +40,8 @@ from sparsebandits.layouts import (
     flags,
     wrong,
 )
-from sparsebandits.model.priors import InverseGammaNoise, SpikeSlab
+from sparsebandits.model.limits import check_prior
+from sparsebandits.model.priors import InverseGammaNoise, InverseGammaSlab, SpikeSlab
 from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.cloud import Cloud
 from sparsebandits.posteriors.diagnostics import Health
@@ -54,6 +59,19 @@ FORGOTTEN = 0.6
 
 MOST_SWEEPS = 10
 """Largest number of sweeps in one move."""
+
+FEWEST = 30
+"""Effective number of particles after the smallest part of a reward below which they are redrawn: copies of fewer have
+an error in common that moves do not show. Rewards within tens of standard deviations never come here."""
+
+NEAR = 4.0
+"""Number of prior draws in a slab within a noise standard deviation below which weights may miss a feature."""
+
+MOST_REDRAWS = 100
+"""Largest number of sweeps that redraw the particles."""
+
+DRIFT = 4.0
+"""Standard errors by which means may differ between two moments, a move apart, when particles have been redrawn."""
 
 FEW_DRAWS = 500
 """Effective draws below which probabilities are accurate to a few per cent at best, and :meth:`health` says so."""
@@ -107,7 +125,7 @@ class Particles(Engine):
     Attributes
     ----------
     log_evidence : float
-        Estimate of log p(y).
+        Estimate of log p(y); NaN after a reward so far from all predictions that the particles were redrawn.
     sweeps : int
         Number of sweeps of the last move.
     memory : float
@@ -148,10 +166,12 @@ class Particles(Engine):
         if not isinstance(prior, SpikeSlab):
             raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
         super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
+        check_prior(prior, self.dimension, self.noise)
         self.log_evidence = 0.0
         self.sweeps = 0  # of the last move
         self.memory = 0.0  # correlation of particles before and after that move
         self._moves = Moves(prior, dimension, self.rewards)
+        self._resolution = _squared_resolution(prior, dimension, self.n_draws)
         self._particles = self._moves.from_prior(self._rng, n_draws)
         self._cloud = Cloud(self._particles.theta)
 
@@ -176,18 +196,24 @@ class Particles(Engine):
         weights : array of shape (n,), optional
             Weight of each observation; by default 1.
         """
+        self.check_limits(x, y, weights)
         self._cloud = forked(self._cloud)
         least, summed, variances = LEAST_SHARE * self.n_draws, 0, self._noise_variances_of(self._particles)
         for i, (row, reward) in enumerate(zip(x, y.tolist(), strict=True)):
             taken, weight = 0.0, 1.0 if weights is None else float(weights[i])
             while taken < 1.0:
+                before = self._cloud.weights
                 part, gained = self._cloud.temper(row, reward, variances / weight, 1.0 - taken, least)
+                size, taken = self._cloud.weights.effective_size, min(taken + part, 1.0)
+                lost = size < min(FEWEST, least / 2.0) or self._blind(row, weight)
+                if lost:
+                    self._cloud.reweight(before)
+                    gained, taken = math.nan, 1.0
                 self.log_evidence += gained
-                taken += part
                 # The last part can leave too few effective particles as well, if it was LEAST_PART.
-                if taken < 1.0 or self._cloud.weights.effective_size < least:
+                if lost or taken < 1.0 or size < least:
                     summed = self._sum(x, y, weights, summed, i)
-                    variances = self._resample_and_move(row, reward, weight, min(taken, 1.0))
+                    variances = self._resample_and_move(row, reward, weight, taken, lost)
         self._sum(x, y, weights, summed, len(y))
 
     def _sum(self, x: FloatArray, y: FloatArray, weights: FloatArray | None, start: int, end: int) -> int:
@@ -266,10 +292,22 @@ class Particles(Engine):
     def _noise_variances_of(self, particles: Ensemble) -> Any:
         return self.rewards.variance if particles.noise_variances is None else particles.noise_variances
 
-    def _resample_and_move(self, x: FloatArray, y: float, weight: float, part: float) -> Any:
+    def _blind(self, x: FloatArray, weight: float) -> bool:
+        """Return whether weights say next to nothing of the observation, since the slab is too wide for the particles.
+
+        Of those that had a coordinate of x, few or none were near the rewards, and weights of the others do not change.
+        Reweighting would never find that the coordinate matters.
+        """
+        if self._resolution is None:
+            return False
+        noise = 1.0 if self.prior.of_noise else self.rewards.variance if self.rewards.known else self.noise_variance
+        return weight * float((x * x * self._resolution).max()) > noise and self._cloud.concerned(x) < FEWEST
+
+    def _resample_and_move(self, x: FloatArray, y: float, weight: float, part: float, lost: bool) -> Any:
         """Resample, and move under the posterior given all evidence and ``part`` of the observation (x, y).
 
-        Return the noise variances, one for all particles or one per particle.
+        If the particles are ``lost``, since none is near that posterior, they are redrawn. Return the noise variances,
+        one for all particles or one per particle.
         """
         self._rng = copied(self._rng)
         particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng))
@@ -280,6 +318,13 @@ class Particles(Engine):
             self.evidence.square + counted * y * y,
             self.evidence.count + part,
         )
+        (self._redraw if lost else self._move)(particles, sums, x)
+        self._particles, variances = particles, self._noise_variances_of(particles)
+        self._cloud = Cloud(particles.theta)
+        return variances
+
+    def _move(self, particles: Ensemble, sums: Sums, x: FloatArray) -> None:
+        """Sweep until the particles have forgotten where they were, in place."""
         before = self._remembered(particles, x)
         over_models, self.sweeps, self.memory = False, 0, 1.0
         while self.sweeps < MOST_SWEEPS and self.memory >= FORGOTTEN:
@@ -289,9 +334,27 @@ class Particles(Engine):
             self.sweeps += 1
             another = self.memory * self.memory / last  # what another sweep like this would leave
             over_models = over_models or (self._moves.over_models and another >= FORGOTTEN)
-        self._particles, variances = particles, self._noise_variances_of(particles)
-        self._cloud = Cloud(particles.theta)
-        return variances
+
+    def _redraw(self, particles: Ensemble, sums: Sums, x: FloatArray) -> None:
+        """Sweep until the particles have forgotten where they were, and their means do not change meanwhile, in place.
+
+        Particles that all come from one place forget it before they have arrived: they do so together.
+        """
+        self.sweeps, self.memory = 0, 1.0
+        earlier = particles.copy()
+        before = self._remembered(earlier, x)
+        while self.sweeps < MOST_REDRAWS:
+            self._moves.redraw(particles, sums, self._rng)
+            self._moves.hyperparameters(particles, sums, self._rng)
+            self.sweeps += 1
+            memory = before.correlation(self._remembered(particles, x))
+            if memory >= FORGOTTEN:
+                continue
+            if _drift(earlier, particles, x) < DRIFT:
+                self.memory = memory
+                return
+            earlier = particles.copy()
+            before = self._remembered(earlier, x)
 
     def _remembered(self, particles: Ensemble, x: FloatArray) -> "_Memory":
         return _Memory(particles, x, self._moves.slab_deviation)
@@ -342,3 +405,28 @@ def _correlation(before: Any, after: Any) -> float:
     one, other = before - before.mean(axis=0), after - after.mean(axis=0)
     scale = float(np.sqrt((one * one).sum() * (other * other).sum()))
     return float((one * other).sum()) / scale if scale > 0 else 0.0
+
+
+def _squared_resolution(prior: SpikeSlab, dimension: int, n_draws: int) -> FloatArray | None:
+    """Return the square of the width in which a slab has NEAR prior draws, about; None where it is learnt."""
+    if isinstance(prior.slab_variance, InverseGammaSlab):
+        return None
+    inside = n_draws * prior.inclusions(dimension) / NEAR
+    return np.where(inside > 0, prior.slab(dimension)[1] / np.maximum(inside, 1e-100) ** 2, 0.0)
+
+
+def _drift(before: Ensemble, after: Ensemble, x: FloatArray) -> float:
+    """Return the largest change of a mean of inclusions, coefficients and hyperparameters, in standard errors."""
+    return max(_change(one, other) for one, other in zip(_watched(before, x), _watched(after, x), strict=True))
+
+
+def _watched(particles: Ensemble, x: FloatArray) -> list[Any]:
+    theta, learnt = particles.theta, particles.learnt().values()
+    return [particles.included.astype(np.float64), theta, theta @ x, *(np.log(values) for values in learnt)]
+
+
+def _change(before: FloatArray, after: FloatArray) -> float:
+    difference = np.abs(after.mean(axis=0) - before.mean(axis=0))
+    error = np.sqrt((before.var(axis=0) + after.var(axis=0)) / len(before))
+    scaled = np.where(difference > 0, np.inf, 0.0)  # where nothing varies
+    return float(np.divide(difference, error, out=scaled, where=error > 0).max())

@@ -283,6 +283,8 @@ class ForecastEllipsoid:
             return max(self.loss - hindsight, 0.0)
         noise = self.forecaster.noise_variance
         log_evidence = self.forecaster.log_evidence + 0.5 * evidence.count * math.log(2.0 * math.pi * noise)
+        if math.isnan(log_evidence):  # particles that were redrawn have no estimate; it is at most zero
+            log_evidence = 0.0
         return max(self.loss + 2.0 * noise * log_evidence + self.complexity.largest(np.diag(evidence.gram)), 0.0)
 
     def state(self) -> dict[str, Any]:
