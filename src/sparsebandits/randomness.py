@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.random import PCG64, Generator, Philox, SeedSequence
+from numpy.random.bit_generator import ISeedSequence
 
 from sparsebandits.arguments import ArgumentTypeError, check_count, shown
 
@@ -19,9 +20,6 @@ INSTANCE_STREAM, NOISE_STREAM, POLICY_STREAM = 0, 1, 2
 
 COIN_STREAM, ENGINE_STREAM, OBSERVER_STREAM = 0, 1, 3
 """Below the seed of a policy: the rule's coin flips, the posterior's draws, and those of an observer."""
-
-ANY_SEED = SeedSequence(0)
-"""Of generators whose state is set at once; it is made beforehand, which takes longer than a copy."""
 
 TUNING_STREAM = 0x74756E65
 """Below the seed of an experiment: the root of the trials that parameters are tuned on."""
@@ -49,7 +47,7 @@ def child(seed: Seed, *key: int) -> SeedSequence:
     if not isinstance(seed, SeedSequence):
         if seed is not None and not hasattr(seed, "__index__"):
             raise ArgumentTypeError("seed", "a whole number, a SeedSequence or None", shown(seed))
-        seed = SeedSequence(None if seed is None else check_count("seed", seed, least=0, most=None))
+        seed = SeedSequence(None if seed is None else check_count("seed", seed, least=0))
     return SeedSequence(entropy=seed.entropy, spawn_key=(*seed.spawn_key, *key))
 
 
@@ -73,6 +71,16 @@ def stream(seed: Seed, *key: int) -> Generator:
     np.True_
     """
     return Generator(PCG64(child(seed, *key)))
+
+
+class _NoSeed(ISeedSequence):
+    """Zeros, for a generator whose state is set at once: real seeds take longer to make than the copy of a state."""
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
+        return np.zeros(n_words, dtype)
+
+
+_NO_SEED = _NoSeed()
 
 
 def generator_state(generator: Generator) -> dict[str, Any]:
@@ -108,9 +116,9 @@ def copied(generator: Generator) -> Generator:
     >>> copied(one).integers(100) == one.integers(100)
     np.True_
     """
-    other = Generator(PCG64(ANY_SEED))
-    other.bit_generator.state = generator.bit_generator.state
-    return other
+    bits: Any = PCG64(_NO_SEED)
+    bits.state = generator.bit_generator.state
+    return Generator(bits)
 
 
 def restore_generator(generator: Generator, state: Mapping[str, Any]) -> None:

@@ -141,7 +141,7 @@ class Particles(Engine):
 
     saved: ClassVar[Layout] = {
         **Engine.saved,
-        "log_evidence": Number(),
+        "log_evidence": Maybe(Number()),
         "sweeps": Count(),
         "memory": Number(low=-ABOVE_ONE, high=ABOVE_ONE),
         "particles": {
@@ -279,7 +279,7 @@ class Particles(Engine):
         self._cloud = Cloud(particles.theta, logs + self._log_likelihood())
         self.log_evidence -= self.evidence.count * math.log(unit)
         if self._cloud.weights.effective_size < LEAST_SHARE * self.n_draws:
-            self._resample_and_move(np.zeros(self.dimension), 0.0, 1.0, 0.0)
+            self._resample_and_move(np.zeros(self.dimension), 0.0, 1.0, 0.0, lost=False)
 
     def _log_likelihood(self) -> FloatArray:
         """Return the log likelihood of each particle given rewards that were all zero, up to a common constant."""
@@ -363,7 +363,7 @@ class Particles(Engine):
         """Return everything that continuing bit for bit needs."""
         return {
             **super().state(),
-            "log_evidence": self.log_evidence,
+            "log_evidence": None if math.isnan(self.log_evidence) else self.log_evidence,
             "sweeps": self.sweeps,
             "memory": self.memory,
             "particles": dict(vars(self._particles)),
@@ -379,7 +379,8 @@ class Particles(Engine):
         if found["log_weights"].max() == -math.inf:
             raise wrong("log_weights", "a particle of positive weight", "none")
         super().restore(state)
-        self.log_evidence, self.sweeps, self.memory = found["log_evidence"], found["sweeps"], found["memory"]
+        self.log_evidence = math.nan if found["log_evidence"] is None else found["log_evidence"]
+        self.sweeps, self.memory = found["sweeps"], found["memory"]
         self._particles = particles
         self._cloud = Cloud(particles.theta, found["log_weights"])
         self._moves.noise = self.noise
