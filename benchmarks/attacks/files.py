@@ -7,13 +7,11 @@ import itertools
 import os
 import pickle
 import resource
-import signal
 import tempfile
 import time
 import warnings
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,16 +22,13 @@ import pyarrow.parquet as pq
 from tests.policies.table import ALL, fingerprint, play, some_actions
 
 import sparsebandits as sb
-from benchmarks.attacks.outcome import Outcome
+from benchmarks.attacks.outcome import Attempt, Outcome, counted
 from sparsebandits import npz
 from sparsebandits.files import pack
 from sparsebandits.policies.policy import KIND, VERSION
 
 SECONDS, MEMORY = 1.0, 100 * 2**20
 """Processor time and memory within which an oversized file has to be refused."""
-
-Attempt = Callable[[], str]
-"""An attempt returns "refused", "identical" or "silent"; any exception is a crash."""
 
 Reader = Callable[[bytes, Any], str]
 """Reads the bytes of a file, and compares what it gives with what the whole file gives."""
@@ -58,58 +53,10 @@ def attack(scale: float) -> list[Outcome]:
         }
         found = [_headers(policies, place, scale)]
         for name, (files, reader) in damaged.items():
-            found.append(_counted(f"random bits of {name}", _flips(files, reader, round(25_000 * scale) + 1)))
-            found.append(_counted(f"truncated {name}", _cuts(files, reader, round(2_000 * scale) + 1)))
+            found.append(counted(f"random bits of {name}", _flips(files, reader, round(25_000 * scale) + 1)))
+            found.append(counted(f"truncated {name}", _cuts(files, reader, round(2_000 * scale) + 1)))
         crafted = _crafted(place, scale)
-        return [*found, _counted("crafted policies with a right checksum", crafted), *_bombs(place, scale)]
-
-
-def _counted(name: str, attempts: Iterable[Attempt]) -> Outcome:
-    """Make attempts in forked processes, a thousand at a time; one that dies is counted, and the next goes on."""
-    counts: Counter[str] = Counter()
-    tried, rest = 0, iter(attempts)
-    while batch := list(itertools.islice(rest, 1000)):
-        tried += len(batch)
-        while batch:
-            results = _forked(partial(_results, batch))
-            counts.update(results)
-            batch = batch[len(results) :]
-            if batch and len(results) == 0:
-                counts["crashed"] += 1
-                batch = batch[1:]
-    return Outcome(name, tried, counts["refused"], counts["identical"], counts["silent"], counts["crashed"])
-
-
-def _results(batch: Sequence[Attempt]) -> Iterator[str]:
-    warnings.simplefilter("error")
-    for attempt in batch:
-        try:
-            yield attempt()
-        except sb.SaveFileError:
-            yield "refused"
-        except Exception:
-            yield "crashed"
-
-
-def _forked(work: Callable[[], Iterator[str]]) -> list[str]:
-    """Return what a forked process yields, up to its death; the attempt that it died of is not among it."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(reading)
-            signal.alarm(600)
-            with os.fdopen(writing, "wb", buffering=0) as pipe:
-                for one in work():
-                    pipe.write(one[0].encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        letters = pipe.read().decode()
-    os.waitpid(child, 0)
-    words = {word[0]: word for word in ("refused", "identical", "silent", "crashed")}
-    return [words[letter] for letter in letters]
+        return [*found, counted("crafted policies with a right checksum", crafted), *_bombs(place, scale)]
 
 
 def _policies() -> dict[str, tuple[bytes, bytes]]:
@@ -220,7 +167,7 @@ def _headers(policies: dict[str, tuple[bytes, bytes]], place: Path, scale: float
     )
     chosen = itertools.islice(bits, 0, None, step)
     attempts = (partial(_read_flipped, read, content, bit, content) for content, bit in chosen)
-    return _counted("every bit of the headers of arrays", attempts)
+    return counted("every bit of the headers of arrays", attempts)
 
 
 def _headers_in(content: bytes) -> Iterator[int]:
@@ -317,7 +264,7 @@ def _bombs(place: Path, scale: float) -> list[Outcome]:
         "endless device as a result": lambda: sb.Result.load("/dev/zero"),
         "column bomb": lambda: sb.Result.load(place / "column bomb"),
     }
-    return [_counted(f"{name}, within 1 s and 100 MB", [partial(_bounded, one)]) for name, one in attempts.items()]
+    return [counted(f"{name}, within 1 s and 100 MB", [partial(_bounded, one)]) for name, one in attempts.items()]
 
 
 def _bounded(work: Callable[[], Any]) -> str:

@@ -80,7 +80,7 @@ class _NoSeed(ISeedSequence):
         return np.zeros(n_words, dtype)
 
 
-_NO_SEED = _NoSeed()
+_NO_SEED: Any = _NoSeed()
 
 
 def generator_state(generator: Generator) -> dict[str, Any]:
