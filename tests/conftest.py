@@ -65,7 +65,7 @@ SLOW = {
     "tests/policies/test_ask_and_tell.py::test_it_learns",
     "tests/policies/test_save_and_load.py::test_continues_bit_for_bit",
     "tests/policies/test_save_and_load.py::test_continues_in_another_process",
-    "tests/policies/test_save_and_load.py::test_killed_at_random_moments_it_continues_bit_for_bit",
+    "tests/attacks/test_faults.py::test_a_short_attack",
     "tests/policies/test_textbook.py",
     "tests/posteriors/test_calibration.py",
     "tests/posteriors/test_compiled.py",

@@ -1,7 +1,7 @@
 """Kill processes at random moments, and fill the disk under them: a file is the old one or the new one, and whole.
 
-Kills come every few milliseconds, to a process that asks, tells and saves, or writes a journal. What is left has to be
-what an undisturbed process has after some whole number of steps. A full disk is a limit on the size of files.
+Kills come after some milliseconds, to a process that asks, tells and saves, or writes a journal. What is left has to
+be what an undisturbed process has after some whole number of steps. A full disk is a limit on the size of files.
 """
 
 import os
@@ -9,7 +9,7 @@ import resource
 import signal
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -23,7 +23,7 @@ from benchmarks.attacks.outcome import Attempt, Outcome, counted, outcome
 
 KILLS, LIMITS, ROUNDS = 400, 1000, 60
 SAVED = ("SparseIDS, all learnt", "SparseTS")
-LONGEST = 0.03
+LONGEST = 0.04
 """Seconds before a kill, at most; a new process starts after each."""
 
 
@@ -50,25 +50,30 @@ def attack(scale: float) -> list[Outcome]:
 
 
 def killed_saves(make: Maker, place: Path, kills: int) -> Iterator[str]:
-    """Yield "identical" for each kill after which the file is that of an undisturbed policy after some whole round."""
+    """Yield "identical" for each kill after which the file is that of an undisturbed policy after some whole round.
+
+    A process is killed some time after its first round, so that there is at least one round between two kills.
+    """
     path, undisturbed, rng = place / "policy", place / "undisturbed", np.random.default_rng(0)
     make(some_actions(), n_draws=60, seed=3).save(path)
-    reference = sb.load(path)
+    reference, asked = sb.load(path), 0
 
-    def victim() -> None:
+    def victim() -> Iterator[None]:
         policy = sb.load(path)
         while True:
             one_round(policy, path)
+            yield
 
     for _ in range(kills):
-        _kill(victim, float(rng.uniform(0.0, LONGEST)))
+        _kill(victim(), float(rng.uniform(0.0, LONGEST)))
         try:
             survivor = sb.load(path)
         except Exception:
             yield "crashed"
             return
-        while reference.state()["asked"] < survivor.state()["asked"]:
+        while asked < survivor.state()["asked"]:
             one_round(reference, undisturbed)
+            asked += 1
         yield "identical" if fingerprint(survivor) == fingerprint(reference) else "silent"
 
 
@@ -87,15 +92,11 @@ def killed_journals(place: Path, kills: int) -> Iterator[str]:
     _play(_journalled(place / "whole"))
     whole = _content(place / "whole")
 
-    def victim() -> None:
-        _play(_journalled(path))
-        time.sleep(1.0)
-
     for _ in range(kills):
         path.unlink(missing_ok=True)
-        _kill(victim, float(rng.uniform(0.0, LONGEST)))
+        _kill(_rounds(_journalled(path)), float(rng.uniform(0.0, LONGEST)))
         try:
-            found = _content(path) if path.exists() else []
+            found = _content(path)
         except Exception:
             yield "crashed"
             continue
@@ -160,30 +161,44 @@ def _full_after(limit: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def _kill(work: Callable[[], None], after: float) -> None:
-    """Let a forked process work, and kill it."""
+def _kill(work: Iterator[None], after: float) -> None:
+    """Let a forked process work, and kill it some seconds after its first step."""
+    reading, writing = os.pipe()
     child = os.fork()
     if child == 0:  # pragma: no cover
         try:
-            work()
+            next(work)
+            os.write(writing, b".")
+            deque(work, maxlen=0)
+            time.sleep(60)  # the work is done before the kill
         finally:
             os._exit(1)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        begun = pipe.read(1) == b"."
     time.sleep(after)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+    if not begun:
+        raise RuntimeError("the process that was to be killed has failed before")
 
 
 def _journalled(path: Path) -> sb.Policy:
     return sb.LinTS(some_actions(), seed=5, journal=sb.journal.JsonLines(path))
 
 
-def _play(policy: sb.Policy) -> None:
-    """Play up to round ROUNDS; the reward depends on the round alone."""
-    while True:
+def _rounds(policy: sb.Policy) -> Iterator[None]:
+    """Play up to round ROUNDS, and go on where an error came; the reward depends on the round alone."""
+    number = -1
+    while number + 1 < ROUNDS:
         decision = policy.pending[0] if policy.pending else policy.ask()
         policy.tell(decision, decision.id / 7)
-        if decision.id + 1 == ROUNDS:
-            return
+        number = decision.id
+        yield
+
+
+def _play(policy: sb.Policy) -> None:
+    deque(_rounds(policy), maxlen=0)
 
 
 def _content(path: Path) -> list[tuple[object, ...]]:

@@ -3,10 +3,8 @@
 import hashlib
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +17,7 @@ import pytest
 import sparsebandits as sb
 from sparsebandits.files import pack
 from sparsebandits.policies.policy import KIND, VERSION
-from tests.policies.table import ALL, POLICIES, Maker, fingerprint, play, some_actions
+from tests.policies.table import ALL, Maker, fingerprint, play, some_actions
 
 every_policy = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 
@@ -107,48 +105,6 @@ def test_a_policy_of_ones_own(tmp_path: Path) -> None:
     with pytest.raises(sb.SaveFileError, match="got 'Mine'; pass its class to load"):
         sb.load(tmp_path / "policy")
     assert type(sb.load(tmp_path / "policy", Mine)) is Mine
-
-
-def one_round(policy: sb.Policy, path: Path) -> None:
-    """Ask, tell and save; now and then leave a decision pending. The reward depends on the decision's id alone."""
-    decision = policy.ask()
-    if decision.id % 3:
-        rewards = [float(np.random.default_rng(d.id).standard_normal()) for d in policy.pending]
-        policy.tell(list(policy.pending), rewards)
-    policy.save(path)
-
-
-@pytest.mark.skipif(
-    not hasattr(os, "fork"), reason="needs fork, so that a process can be killed every few milliseconds"
-)
-@pytest.mark.parametrize("name", ["SparseIDS, all learnt", "SparseTS"])
-def test_killed_at_random_moments_it_continues_bit_for_bit(name: str, tmp_path: Path) -> None:
-    """Two hundred kills in all, or more; after each, the file is that of an undisturbed run after some whole round."""
-    path, undisturbed = tmp_path / "policy", tmp_path / "undisturbed"
-    make, rng = POLICIES[name], np.random.default_rng(0)
-    policy = make(some_actions(), n_draws=60, seed=3)
-    policy.save(path)
-    reference = sb.load(path)
-    rounds, kills = 0, 0
-    while kills < 100 or (rounds <= 50 and kills < 1000):  # a busy machine gets more of them
-        child = os.fork()
-        if child == 0:  # pragma: no cover
-            try:
-                victim = sb.load(path)
-                while True:
-                    one_round(victim, path)
-            finally:
-                os._exit(1)
-        time.sleep(float(rng.uniform(0.0, 0.03)))
-        os.kill(child, signal.SIGKILL)
-        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
-        kills += 1
-        survivor = sb.load(path)
-        while reference.state()["asked"] < survivor.state()["asked"]:
-            one_round(reference, undisturbed)
-            rounds += 1
-        assert fingerprint(survivor) == fingerprint(reference)
-    assert rounds > 50, "the loop was alive between the kills"
 
 
 def test_truncated_and_damaged_files(tmp_path: Path) -> None:
