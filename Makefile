@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check lint docs wheel-check bench lock format clean
+.PHONY: demo test check lint docs wheel-check attack sbom bench lock format clean
 
 demo: .venv/demo.installed
 	$(BIN)/sparsebandits demo
@@ -37,6 +37,18 @@ wheel-check: .venv/test.installed
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/python tests/wheel_check.py dist/*.whl
 
+# Damaged files, kills, interrupts, threads, extreme numbers and wrong arguments, at full size: about half an hour.
+# The table goes to docs/reliability.md. make attack TOPICS='files threads' for some of them.
+TOPICS ?=
+attack: .venv/test.installed
+	$(BIN)/python -m benchmarks.attacks $(TOPICS)
+
+# The locked dependencies as a CycloneDX bill of materials, dist/sbom.cdx.json.
+sbom: .tools/installed
+	mkdir -p dist
+	.tools/bin/cyclonedx-py requirements --pyproject pyproject.toml --mc-type library --output-reproducible \
+	  -o dist/sbom.cdx.json requirements/demo.lock
+
 # Peers are installed into environments of their own. Each section writes benchmarks/results/NAME.json and takes some
 # minutes (make bench SECTIONS=limits for one of them); the guard comes last and fails if a kernel has become slower.
 SECTIONS ?= decisions regret posteriors limits scaling workers start large nuts
@@ -68,21 +80,23 @@ bench-%: .bench/installed
 	.$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+.tools/installed: requirements/tools.lock
+	$(PYTHON) -m venv .tools
+	.tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
 # Compile the lock files: pins with the hashes of every file that the index has, and no host. Pins stay where they can;
 # make lock UPGRADE=--upgrade moves all of them to the newest versions, UPGRADE='--upgrade-package numpy' moves one.
 UPGRADE ?=
-COMPILE = CUSTOM_COMPILE_COMMAND="make lock" .lock/bin/pip-compile --quiet --generate-hashes --strip-extras \
+COMPILE = CUSTOM_COMPILE_COMMAND="make lock" .tools/bin/pip-compile --quiet --generate-hashes --strip-extras \
   --allow-unsafe $(UPGRADE) --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options --no-config
-lock: .lock/bin/pip-compile
+lock: .tools/installed
+	$(COMPILE) -o requirements/tools.lock requirements/tools.in
 	$(COMPILE) -o requirements/demo.lock pyproject.toml requirements/build.in
 	$(COMPILE) -o requirements/test.lock --extra test -c requirements/demo.lock pyproject.toml requirements/build.in
 	$(COMPILE) -o requirements/bench.lock pyproject.toml requirements/build.in requirements/bench.in
 	$(COMPILE) -o requirements/nuts.lock pyproject.toml requirements/build.in requirements/nuts.in
 
-.lock/bin/pip-compile:
-	$(PYTHON) -m venv .lock
-	.lock/bin/python -m pip install --quiet --disable-pip-version-check pip-tools
-
 clean:
-	rm -rf .venv .bench .nuts .lock out build dist docs/_build .coverage .coverage.* htmlcov \
+	rm -rf .venv .bench .nuts .tools out build dist docs/_build .coverage .coverage.* htmlcov \
 	  .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .numba_cache
