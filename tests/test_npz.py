@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sparsebandits import npz
-from sparsebandits.files import SaveFileError, pack, unpack, write_atomically
+from sparsebandits.arguments import SaveFileError
+from sparsebandits.files import pack, unpack, write_atomically
 
 
 def sealed(content: bytes) -> bytes:

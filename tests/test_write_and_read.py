@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sparsebandits as sb
-from sparsebandits.arguments import LARGEST
+from sparsebandits.arguments import LARGEST, ArgumentError
 from sparsebandits.rules import Choice, Reasons, Rule
 from tests.journal.decisions import ACTIONS, assert_same, assert_same_records, decision_of
 from tests.policies.table import fingerprint, some_actions
@@ -118,7 +118,7 @@ def test_policies(rewards: list[float], name: str) -> None:
         for reward in rewards:
             try:
                 policy.tell(policy.ask(), reward)
-            except ArithmeticError:
+            except (ArithmeticError, ArgumentError):
                 return
             policy.ask()
             policy.save(f"{directory}/policy")

@@ -1,6 +1,6 @@
 """Run the attacks at full size, and put their table into ``docs/reliability.md``: ``make attack``.
 
-``python -m benchmarks.attacks TOPIC ...`` runs some of them only; ``--scale 0.01`` is a short form, which writes nothing.
+``python -m benchmarks.attacks TOPIC ...`` runs some of them; ``--scale 0.01`` is a short form, which writes nothing.
 """
 
 import argparse

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sparsebandits.files import SaveFileError
+from sparsebandits.arguments import SaveFileError
 
 Attempt = Callable[[], str]
 """An attempt returns "refused", "identical" or "silent"; any exception but SaveFileError, which refuses, is a crash."""

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from sparsebandits import theory as theory
     from sparsebandits.advice.advice import Advice as Advice
     from sparsebandits.advice.advice import decide as decide
+    from sparsebandits.arguments import SaveFileError as SaveFileError
     from sparsebandits.experiments.experiment import Experiment as Experiment
     from sparsebandits.experiments.simulate import maker as maker
     from sparsebandits.experiments.simulate import simulate as simulate
     from sparsebandits.experiments.tuning import tune as tune
-    from sparsebandits.files import SaveFileError as SaveFileError
     from sparsebandits.journal import offpolicy as offpolicy
     from sparsebandits.journal.loop import play as play
     from sparsebandits.model.priors import BetaInclusion as BetaInclusion

@@ -64,6 +64,10 @@ class ArgumentValueError(ArgumentError, ValueError):
     """An argument of the right type with a wrong value."""
 
 
+class SaveFileError(ValueError):
+    """A file is missing, truncated, damaged, or not one of this package."""
+
+
 def shown(value: object) -> str:
     """Describe a value in a few words, for an error message.
 

@@ -32,16 +32,18 @@ def forked(original: One) -> One:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> one = SimpleNamespace(count=1)
+    >>> class Counter:
+    ...     count = 1
+    >>> one = Counter()
     >>> other = forked(one)
     >>> other.count += 1
     >>> one.count, other.count
     (1, 2)
     """
-    other = object.__new__(type(original))
+    kind = type(original)
+    other = kind.__new__(kind)
     attributes = dict(vars(original))
-    for name in getattr(type(original), "learners", ()):
+    for name in getattr(kind, "learners", ()):
         attributes[name] = forked(attributes[name])
     other.__dict__ = attributes
     return other

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from sparsebandits import npz
-from sparsebandits.arguments import ArgumentTypeError, shown
+from sparsebandits.arguments import ArgumentTypeError, SaveFileError, shown
 
 try:
     import fcntl
@@ -29,10 +29,6 @@ except ImportError:  # Windows
 
 STALE = 86400.0
 """Seconds after which a temporary file is that of a killed process, where there are no locks to tell."""
-
-
-class SaveFileError(ValueError):
-    """A save file is missing, truncated, damaged, or not one of this package."""
 
 
 def check_path(path: object) -> None:

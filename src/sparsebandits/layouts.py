@@ -2,7 +2,7 @@
 
 A layout is a dict of fields. The shape of an array is written in the names of settings, such as ``("n_draws",
 "dimension")``; a name that is no setting stands for any number, the same wherever it occurs. Reading a state by its
-layout returns arrays that nobody else holds, or raises :class:`~sparsebandits.files.SaveFileError`: nothing that was
+layout returns arrays that nobody else holds, or raises SaveFileError: nothing that was
 not checked reaches an engine, and so no compiled kernel sees an array that it was not written for.
 """
 
@@ -12,8 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from sparsebandits.arguments import shown
-from sparsebandits.files import SaveFileError
+from sparsebandits.arguments import SaveFileError, shown
 
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
@@ -75,12 +74,13 @@ def read(layout: Layout, state: Any, sizes: Mapping[str, int] | None = None, mor
 
     Examples
     --------
-    >>> read({"mean": Reals("d"), "root": Reals("d", "d", order="F")}, {"mean": np.ones(2), "root": np.eye(2)})["mean"]
+    >>> layout = {"mean": Reals("d"), "root": Reals("d", "d")}
+    >>> read(layout, {"mean": np.ones(2), "root": np.eye(2)})["mean"]
     array([1., 1.])
-    >>> read({"mean": Reals("d"), "root": Reals("d", "d", order="F")}, {"mean": np.ones(2), "root": np.eye(3)})
+    >>> read(layout, {"mean": np.ones(2), "root": np.eye(3)})
     Traceback (most recent call last):
         ...
-    sparsebandits.files.SaveFileError: path: expected root to have the shape (2, 2), got an array of shape (3, 3)
+    sparsebandits.arguments.SaveFileError: path: expected root to have the shape (2, 2), got an array of shape (3, 3)
     """
     return _read(layout, "", state, dict(sizes or {}), more)
 

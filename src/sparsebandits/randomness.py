@@ -47,7 +47,7 @@ def child(seed: Seed, *key: int) -> SeedSequence:
     if not isinstance(seed, SeedSequence):
         if seed is not None and not hasattr(seed, "__index__"):
             raise ArgumentTypeError("seed", "a whole number, a SeedSequence or None", shown(seed))
-        seed = SeedSequence(None if seed is None else check_count("seed", seed, least=0))
+        seed = SeedSequence(None if seed is None else check_count("seed", seed, least=0, most=None))
     return SeedSequence(entropy=seed.entropy, spawn_key=(*seed.spawn_key, *key))
 
 

@@ -13,10 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import sparsebandits as sb
+from sparsebandits.arguments import SaveFileError
 from sparsebandits.experiments import store
 from sparsebandits.experiments.description import describe
 from sparsebandits.experiments.provenance import sources_digest
-from sparsebandits.files import SaveFileError, write_atomically
+from sparsebandits.files import write_atomically
 from sparsebandits.results.configuration import differences, hashed
 from tests.results.results import environment, experiment, files, identities, quick_directory
 

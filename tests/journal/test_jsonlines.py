@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.files import SaveFileError
+from sparsebandits.arguments import SaveFileError
 from sparsebandits.journal.events import Events
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.results.trials import without

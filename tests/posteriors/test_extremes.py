@@ -216,6 +216,31 @@ def test_priors_beyond_the_range_are_refused(engine: str) -> None:
         ENGINES[engine](sb.SpikeSlab(0.3, 1.0, spike=sb.GaussianSpike(1e-12)), 3)
 
 
+@pytest.mark.parametrize("exponent", [-72, -60, -3, 40, 68])
+def test_any_unit_that_is_accepted_gives_the_same_decisions(exponent: int) -> None:
+    """From 10⁻²² to 10²² or so: powers of two, which round nothing."""
+    assert played_in(2.0**exponent) == played_in(1.0)
+
+
+@pytest.mark.parametrize("exponent", [-160, -80, 80, 160])
+def test_units_in_which_variances_would_end_are_refused(exponent: int) -> None:
+    """They were accepted, and noise variances off by 10²², or an IndexError, came of it."""
+    with pytest.raises(ArgumentValueError, match="where the noise is learnt"):
+        played_in(2.0**exponent)
+
+
+def played_in(unit: float) -> list[int]:
+    """Return the decisions of the default policy for rewards in some unit."""
+    rng = np.random.default_rng(3)
+    actions, noise, found = rng.standard_normal((12, 5)), rng.standard_normal(25), []
+    policy = sb.SparseIDS(actions, n_draws=300, seed=0)
+    for one in noise:
+        decision = policy.ask()
+        policy.tell(decision, unit * (2.0 * actions[decision.action, 0] + one))
+        found.append(decision.action)
+    return found
+
+
 def test_many_rewards_that_are_each_in_range_add_up() -> None:
     posterior = sb.Enumeration(sb.SpikeSlab(0.3, 1.0), 2, 1.0)
     rows = 10_000

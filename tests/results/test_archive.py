@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.files import SaveFileError
+from sparsebandits.arguments import SaveFileError
 from tests.results.results import experiment, quick_directory
 
 

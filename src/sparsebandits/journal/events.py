@@ -25,13 +25,13 @@ from sparsebandits.arguments import (
     ArgumentError,
     ArgumentTypeError,
     ArgumentValueError,
+    SaveFileError,
     check_array,
     check_matrix,
     frozen,
     shown,
 )
 from sparsebandits.atomic import at_once
-from sparsebandits.files import SaveFileError
 from sparsebandits.journal.record import Id, Record, checked, find
 from sparsebandits.policies.actions import ActionSet
 

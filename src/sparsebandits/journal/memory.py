@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, shown
-from sparsebandits.files import SaveFileError, check_path, opened, unpack, write_atomically
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, SaveFileError, shown
+from sparsebandits.files import check_path, opened, unpack, write_atomically
 from sparsebandits.journal.events import Events, actions_line, key_of
 from sparsebandits.journal.open_bandit import Columns, records_of
 from sparsebandits.journal.record import Id, Record, check_reward, find

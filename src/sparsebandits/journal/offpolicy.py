@@ -155,6 +155,7 @@ def inverse_propensity(
     normalised = check_flag("self_normalised", self_normalised)
     rounds = _rounds(log)
     _, weights = _weights(rounds, target)
+    _warn_of_overlap(weights)
     if not normalised:
         return _of_scores("inverse propensity", weights * rounds.reward, weights, rounds, level, how)
     value = float(weights @ rounds.reward / weights.sum())
@@ -211,6 +212,7 @@ def doubly_robust(
     parts = np.array_split(np.arange(len(rounds)), min(count, len(rounds)))
     probabilities, weights = _weights(rounds, target)
     expected, played = _predictions(rounds, probabilities, model, cross_fitting, parts)
+    _warn_of_overlap(weights)
     return _of_scores("doubly robust", expected + weights * (rounds.reward - played), weights, rounds, level, how)
 
 
@@ -246,15 +248,21 @@ def _weights(log: Columns, target: Target) -> tuple[FloatArray, FloatArray]:
             f"{len(log)} of propensity 1, as deterministic policies make them, which have never played "
             f"{1 - mean:.1%} of what the target plays",
         )
+    return probabilities, weights
+
+
+def _warn_of_overlap(weights: FloatArray) -> None:
+    """Warn if the weights show that the log has little information about the target."""
+    rounds, mean = len(weights), float(weights.mean())
     size = float(weights.sum() ** 2 / (weights @ weights))
     if size < FEW:
         warnings.warn(
-            f"little overlap: {len(log)} rounds are worth {size:.1f} of the target's own, and the largest weight is "
+            f"little overlap: {rounds} rounds are worth {size:.1f} of the target's own, and the largest weight is "
             f"{weights.max():.3g}; the interval may be too short",
             OverlapWarning,
             stacklevel=3,
         )
-    error = float(weights.std(ddof=1) / np.sqrt(len(log)))
+    error = float(weights.std(ddof=1) / np.sqrt(rounds))
     if abs(mean - 1) > FAR * error + 1e-6:
         never = "the logging policy rarely or never plays some of what the target plays"
         reason = never if mean < 1 else "propensities are too small"
@@ -263,7 +271,6 @@ def _weights(log: Columns, target: Target) -> tuple[FloatArray, FloatArray]:
             OverlapWarning,
             stacklevel=3,
         )
-    return probabilities, weights
 
 
 def _target_probabilities(log: Columns, target: Target) -> FloatArray:

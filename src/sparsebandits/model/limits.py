@@ -8,11 +8,13 @@ measured by the noise, has to be far below 10¹⁶:
 
 where N(m_j, V_j) is the slab. Both may be up to ``MOST``: one reward of 10⁷ noise standard deviations, or a slab 10⁷
 times as wide as the noise. There, inclusion probabilities are right to about 10⁻³; the error falls with these sums.
-Where σ² is learnt, the scale of its prior takes its place in the first sum, and the second has no bound; where V is
-learnt, the scale of its prior takes its place. The mean of a slab is at most √MOST of its standard deviations from
-zero, and a spike is a point mass, or at least √LEAST_RATIO as wide as its slab.
+Where σ² is learnt, the scale of its prior takes its place in the first sum, and the second has a bound of its own
+instead, since variances end at 10⁵⁰; where V is learnt, the scale of its prior takes its place. The mean of a slab is
+at most √MOST of its standard deviations from zero, and a spike is a point mass, or at least √LEAST_RATIO as wide as its
+slab.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,9 @@ from sparsebandits.model.priors import GaussianSpike, InverseGammaNoise, Inverse
 
 MOST = 1e14
 """Largest sum of squares in units of the noise variance."""
+
+LARGEST_UNIT = 1e22
+"""Largest unit of rewards where σ² is learnt, and largest root of Σ w y²; the smallest unit is its reciprocal."""
 
 LEAST_RATIO = 1e-10
 """Smallest variance of a spike that is not a point mass, in units of the slab's; of a Laplace spike, scale²."""
@@ -59,6 +64,35 @@ def check_prior(prior: SpikeSlab, dimension: int, noise: Any) -> None:
         raise ArgumentValueError("prior.spike", expected, shown(prior.spike))
 
 
+def unit_of(square: float) -> float:
+    """Return the unit of rewards: a power of two, so that dividing by it rounds nothing.
+
+    Parameters
+    ----------
+    square : float
+        Mean square of the first rewards that differ.
+
+    Returns
+    -------
+    float
+        The unit.
+
+    Raises
+    ------
+    ArgumentValueError
+        If it is so small or large that variances in this unit would end.
+
+    Examples
+    --------
+    >>> unit_of(100.0)
+    8.0
+    """
+    if not LARGEST_UNIT**-2.0 <= square <= LARGEST_UNIT**2:
+        expected = f"rewards that differ by {1 / LARGEST_UNIT:g} to {LARGEST_UNIT:g} where the noise is learnt"
+        raise ArgumentValueError("y", f"{expected} (model/limits.py)", f"{square**0.5:.2g}")
+    return float(2.0 ** round(0.5 * math.log2(square)))
+
+
 def check_sums(prior: SpikeSlab, noise: Any, squares: FloatArray, square: float) -> None:
     """Refuse observations whose sums double precision cannot tell apart.
 
@@ -84,7 +118,11 @@ def check_sums(prior: SpikeSlab, noise: Any, squares: FloatArray, square: float)
     if not signal <= MOST:
         expected = f"features at which the prior predicts rewards within {MOST**0.5:g} noise standard deviations"
         raise ArgumentValueError("x", f"{expected} (model/limits.py)", f"{signal**0.5:.2g}")
-    if not isinstance(noise, InverseGammaNoise) and not square <= MOST * variance:
+    if isinstance(noise, InverseGammaNoise):
+        if not square <= LARGEST_UNIT**2:
+            expected = f"rewards within {LARGEST_UNIT:g} where the noise is learnt (root of the sum of squares)"
+            raise ArgumentValueError("y", f"{expected} (model/limits.py)", f"{square**0.5:.2g}")
+    elif not square <= MOST * variance:
         expected = f"rewards within {MOST**0.5:g} noise standard deviations (root of the sum of squares)"
         raise ArgumentValueError("y", f"{expected} (model/limits.py)", f"{(square / variance) ** 0.5:.2g}")
 

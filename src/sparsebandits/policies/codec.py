@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from sparsebandits import lazy
-from sparsebandits.arguments import ArgumentTypeError, shown
-from sparsebandits.files import SaveFileError
+from sparsebandits.arguments import ArgumentTypeError, SaveFileError, shown
 from sparsebandits.layouts import read, sizes_of, wrong
 
 NAMESPACES = (

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from sparsebandits.arguments import ArgumentTypeError, shown
-from sparsebandits.files import SaveFileError, unpack
+from sparsebandits.arguments import ArgumentTypeError, SaveFileError, shown
+from sparsebandits.files import unpack
 from sparsebandits.policies.codec import Decoder
 from sparsebandits.policies.policy import KIND, VERSION, Policy
 

@@ -33,7 +33,7 @@ from sparsebandits.atomic import forked
 from sparsebandits.layouts import GENERATOR, Layout, Maybe, Names, Number, read, wrong
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.features import Level
-from sparsebandits.model.limits import check_sums
+from sparsebandits.model.limits import check_sums, unit_of
 from sparsebandits.model.rewards import Rewards
 from sparsebandits.model.tails import Spread
 from sparsebandits.posteriors.diagnostics import Health
@@ -155,8 +155,7 @@ class Engine(ABC):
         least = 0.0 if level is None else ROUNDING * abs(level.reward)  # equal rewards differ by rounding
         if self.unit == 0.0 and (np.abs(y) > least).any():
             squares = y * y if weights is None else weights * y * y
-            square = min(max(float(squares.mean()), 1 / LARGEST), LARGEST)  # a noise variance is in this range
-            fork.set_unit(2.0 ** round(0.5 * math.log2(square)))
+            fork.set_unit(unit_of(float(squares.mean())))
         if len(y):
             fork.evidence = self.evidence.copied()
             fork.condition(x, y, weights)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, shown
-from sparsebandits.files import SaveFileError, write_atomically
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, SaveFileError, shown
+from sparsebandits.files import write_atomically
 from sparsebandits.results import parquet
 from sparsebandits.results.parquet import import_parquet
 from sparsebandits.results.trials import Content

@@ -20,8 +20,8 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, shown
-from sparsebandits.files import SaveFileError, opened
+from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, SaveFileError, shown
+from sparsebandits.files import opened
 from sparsebandits.results import parquet
 from sparsebandits.results.configuration import canonical, differences, hashed
 from sparsebandits.results.parquet import import_parquet
