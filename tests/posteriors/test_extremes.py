@@ -216,7 +216,7 @@ def test_priors_beyond_the_range_are_refused(engine: str) -> None:
         ENGINES[engine](sb.SpikeSlab(0.3, 1.0, spike=sb.GaussianSpike(1e-12)), 3)
 
 
-@pytest.mark.parametrize("exponent", [-72, -60, -3, 40, 68])
+@pytest.mark.parametrize("exponent", [-66, -60, -3, 40, 68])
 def test_any_unit_that_is_accepted_gives_the_same_decisions(exponent: int) -> None:
     """From 10⁻²² to 10²² or so: powers of two, which round nothing."""
     assert played_in(2.0**exponent) == played_in(1.0)

@@ -44,6 +44,8 @@ from sparsebandits.rules.rule import Rule
 
 KIND = "sparsebandits.policy"
 VERSION = 4
+MOST_BATCH = 10**6
+"""Largest number of decisions at once."""
 LEARNER = ("absorb", "state", "restore", "__dict__")
 """What every learner has."""
 
@@ -302,7 +304,7 @@ class Policy:
             expected = "none without actions, since the policy's own have theirs"
             raise ArgumentValueError("noise_variance", expected, shown(noise_variance))
         available = self.actions if actions is None else self.actions.matched(actions, noise_variance)
-        count = 1 if n is None else check_count("n", n)
+        count = 1 if n is None else check_count("n", n, most=MOST_BATCH)
         if check_flag("distinct", distinct) and count > len(available):
             raise ArgumentValueError("n", f"at most {len(available)}, the number of actions", f"{count}")
         believes = hasattr(self.posterior, "believer")
