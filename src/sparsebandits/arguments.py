@@ -564,6 +564,8 @@ def check_observations(x: object, y: object, dimension: int) -> tuple[FloatArray
         If their shapes do not fit, or there are numbers that :func:`check_array` rejects.
     """
     features = check_array("x", x)
+    if features.ndim == 0:
+        raise ArgumentValueError("x", f"shape ({dimension},), or (n, {dimension}) for a batch", shown(x))
     if features.ndim == 1:
         features = features[np.newaxis]
         rewards = np.array([check_number("y", y)])

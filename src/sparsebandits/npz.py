@@ -22,7 +22,7 @@ import numpy as np
 
 HEADER = "header.json"
 
-LARGEST_INDEX = 2**28
+LARGEST_INDEX = 2**26
 """Largest number of bytes of the JSON header, and of the archive's directory: some hundred thousand pending decisions.
 Both become Python objects, which take many times as much memory."""
 

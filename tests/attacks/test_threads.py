@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 import threading
 from typing import Any
 
@@ -66,3 +67,29 @@ def test_calls_wait_for_each_other(call: Any) -> None:
         assert not done.wait(timeout=0.1)
     thread.join(timeout=60)
     assert done.is_set()
+
+
+def test_copies_of_a_policy_in_use_are_of_one_moment() -> None:
+    """Without the lock, one copy in ten had told decisions that its posterior did not know."""
+    policy, running = sb.LinTS(ACTIONS, seed=0), threading.Event()
+    running.set()
+
+    def play() -> None:
+        while running.is_set():
+            policy.tell(policy.ask(), 1.0)
+
+    playing = [threading.Thread(target=play) for _ in range(3)]
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in playing:
+            thread.start()
+        for number in range(100):
+            one = copy.deepcopy(policy) if number % 2 else pickle.loads(pickle.dumps(policy))
+            state = one.state()
+            assert one.posterior.level.weight == state["asked"] - len(state["pending"])
+    finally:
+        running.clear()
+        sys.setswitchinterval(switch)
+        for thread in playing:
+            thread.join()

@@ -217,3 +217,29 @@ def test_a_policy_of_an_older_file_makes_its_decisions_again(tmp_path: Path) -> 
         loaded.tell(loaded.ask(), record.reward)
     assert path.read_bytes() == before
     assert fingerprint(loaded) == fingerprint(policy)
+
+
+def test_a_reward_that_is_refused_is_not_recorded(tmp_path: Path) -> None:
+    """It was recorded, and then no other reward could be given."""
+    journal = sb.journal.JsonLines(tmp_path / "journal")
+    policy = sb.SparseIDS(np.eye(3), noise_variance=1.0, intercept=False, n_draws=100, seed=0, journal=journal)
+    decision = policy.ask()
+    with pytest.raises(ValueError, match=r"^y: expected rewards within"):
+        policy.tell(decision, 1e9)
+    assert journal.records()[0].reward is None
+    policy.tell(decision, 1.0)
+    assert journal.records()[0].reward == 1.0
+
+
+def test_a_journal_that_tells_the_policy_is_refused() -> None:
+    class Telling(sb.journal.DecisionLog):
+        def rewarded(self, decision: Any, reward: float) -> None:
+            if decision.id == 0:
+                policy.tell(1, 2.0)
+            super().rewarded(decision, reward)
+
+    policy = sb.LinTS(np.eye(3), seed=0, journal=Telling())
+    policy.ask(n=2)
+    with pytest.raises(RuntimeError, match="within this call"):
+        policy.tell(0, 1.0)
+    assert [one.id for one in policy.pending] == [0]

@@ -43,13 +43,13 @@ def test_rewards_in_any_power_of_two_give_the_same_decisions(name: str, power: i
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("size", [1e-320, 1e-100, 1e-26, 1e26, 1e30])
+@pytest.mark.parametrize("size", [1e-20, 1e-12, 1e12, 1e20])
 @pytest.mark.parametrize("engine", ["particles", "gibbs"])
 def test_rewards_of_any_size_are_learnt_from(engine: str, size: float, intercept: bool) -> None:
-    """Noise variances are between 1e-50 and 1e50, so the unit of rewards is too, and squares may underflow."""
+    """``model/limits.py`` has the range; beyond it they are refused."""
     policy = sb.SparseIDS(TABLE, n_draws=100, engine=engine, seed=0, intercept=intercept)
     played(policy, lambda reward: reward * size, rounds=6)
-    assert 1e-26 < policy.posterior.unit < 1e26
+    assert 0.01 < policy.posterior.unit / size < 100.0
     assert np.isfinite(policy.predict().mean).all()
 
 

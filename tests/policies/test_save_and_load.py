@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.files import pack
+from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.policy import KIND, VERSION
 from tests.policies.table import ALL, Maker, fingerprint, play, some_actions
 
@@ -300,3 +300,29 @@ def test_a_snapshot_in_memory_does_not_change(tmp_path: Path) -> None:
 def test_saving_into_a_missing_directory_names_it(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         sb.LinTS(some_actions()).save(tmp_path / "nowhere" / "policy")
+
+
+def test_a_mixture_of_others_and_empty_actions_are_refused(tmp_path: Path) -> None:
+    """Both loaded, and ended in a KeyError or a ValueError of NumPy later."""
+    policy = sb.LinearIDS(some_actions(), seed=0, selection="randomised")
+    policy.ask()
+    state = policy.state()
+    state["pending"]["0"]["fields"]["reasons"]["fields"]["mixture"]["fields"]["second"] = 10**9
+    write_atomically(tmp_path / "policy", pack(KIND, VERSION, state))
+    with pytest.raises(sb.SaveFileError, match="expected mixture to"):
+        sb.load(tmp_path / "policy")
+    state = sb.rivals.LassoBandit(some_actions(), seed=0).state()
+    state["actions"]["fields"]["features"] = np.empty((0, 3))
+    write_atomically(tmp_path / "policy", pack(KIND, VERSION, state))
+    with pytest.raises(sb.SaveFileError):
+        sb.load(tmp_path / "policy")
+
+
+def test_sums_beyond_the_limits_are_refused(tmp_path: Path) -> None:
+    policy = sb.SparseIDS(some_actions(), n_draws=50, seed=0)
+    play(policy, 4)
+    state = policy.state()
+    state["learnt"]["evidence"]["recent"]["square"] = 1e300
+    write_atomically(tmp_path / "policy", pack(KIND, VERSION, state))
+    with pytest.raises(sb.SaveFileError, match="expected evidence to"):
+        sb.load(tmp_path / "policy")

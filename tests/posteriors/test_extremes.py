@@ -9,7 +9,7 @@ from benchmarks.attacks.extended import enumerate_exactly
 from scipy.special import gammaln, logsumexp
 
 import sparsebandits as sb
-from sparsebandits.arguments import ArgumentValueError, FloatArray
+from sparsebandits.arguments import ArgumentError, ArgumentValueError, FloatArray
 from sparsebandits.model import limits
 from sparsebandits.posteriors import particles
 
@@ -247,3 +247,31 @@ def test_many_rewards_that_are_each_in_range_add_up() -> None:
     posterior.update(np.full((rows, 2), 0.9 * (limits.MOST / rows) ** 0.5), np.zeros(rows))
     with pytest.raises(ArgumentValueError, match="x: expected features at which the prior predicts rewards within"):
         posterior.update(np.full((rows, 2), 0.9 * (limits.MOST / rows) ** 0.5), np.zeros(rows))
+
+
+def test_an_outlier_where_the_slab_is_learnt_is_refused_or_stays_in_range() -> None:
+    """The learnt slab variance ran away to 1e50, coefficients to 1e150, and the file could not be read again."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((25, 20))
+    y = x[:, 0] + rng.standard_normal(25)
+    posterior = sb.SparseIDS(x, noise_variance=1.0, n_draws=500, seed=0).posterior
+    posterior.update(x[:12], y[:12])
+    with pytest.raises(ArgumentValueError, match=r"^y: expected rewards within 100000 noise"):
+        posterior.update(x[12], 1e6)
+    posterior.update(x[12], 9e4)
+    for row, reward in zip(x[13:], y[13:], strict=True):
+        posterior.update(row, reward)
+    assert posterior.learnt()["slab_variance"].max() < 1e13
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True])
+def test_one_number_is_no_row(wrong: object) -> None:
+    with pytest.raises(ArgumentError, match=r"^x: expected"):
+        sb.Enumeration(sb.SpikeSlab(0.3, 1.0), 2, 1.0).update(wrong, 1.0)
+
+
+def test_one_number_is_no_names() -> None:
+    posterior = sb.Enumeration(sb.SpikeSlab(0.3, 1.0), 2, 1.0)
+    for call in (posterior.summary, posterior.to_xarray):
+        with pytest.raises(ArgumentError, match=r"^names: expected 2 names"):
+            call(5)  # type: ignore[arg-type]

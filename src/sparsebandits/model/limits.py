@@ -9,9 +9,10 @@ measured by the noise, has to be far below 10¹⁶:
 where N(m_j, V_j) is the slab. Both may be up to ``MOST``: one reward of 10⁷ noise standard deviations, or a slab 10⁷
 times as wide as the noise. There, inclusion probabilities are right to about 10⁻³; the error falls with these sums.
 Where σ² is learnt, the scale of its prior takes its place in the first sum, and the second has a bound of its own
-instead, since variances end at 10⁵⁰; where V is learnt, the scale of its prior takes its place. The mean of a slab is
-at most √MOST of its standard deviations from zero, and a spike is a point mass, or at least √LEAST_RATIO as wide as its
-slab.
+instead, since variances end at 10⁵⁰. Where V is learnt, the scale of its prior takes its place, draws of V end where
+the first sum would, and if σ² is known, rewards end at √MOST_LEARNT noise standard deviations, so that V is far from
+there. The mean of a slab is at most √MOST of its standard deviations from zero, and a spike is a point mass, or at
+least √LEAST_RATIO as wide as its slab.
 """
 
 import math
@@ -24,6 +25,9 @@ from sparsebandits.model.priors import GaussianSpike, InverseGammaNoise, Inverse
 
 MOST = 1e14
 """Largest sum of squares in units of the noise variance."""
+
+MOST_LEARNT = 1e10
+"""Largest sum of squares of rewards, in units of a known noise variance, where the slab variance is learnt."""
 
 LARGEST_UNIT = 1e22
 """Largest unit of rewards where σ² is learnt, and largest root of Σ w y²; the smallest unit is its reciprocal."""
@@ -122,8 +126,10 @@ def check_sums(prior: SpikeSlab, noise: Any, squares: FloatArray, square: float)
         if not square <= LARGEST_UNIT**2:
             expected = f"rewards within {LARGEST_UNIT:g} where the noise is learnt (root of the sum of squares)"
             raise ArgumentValueError("y", f"{expected} (model/limits.py)", f"{square**0.5:.2g}")
-    elif not square <= MOST * variance:
-        expected = f"rewards within {MOST**0.5:g} noise standard deviations (root of the sum of squares)"
+        return
+    most = MOST_LEARNT if isinstance(prior.slab_variance, InverseGammaSlab) else MOST
+    if not square <= most * variance:
+        expected = f"rewards within {most**0.5:g} noise standard deviations (root of the sum of squares)"
         raise ArgumentValueError("y", f"{expected} (model/limits.py)", f"{(square / variance) ** 0.5:.2g}")
 
 

@@ -202,8 +202,18 @@ class Policy:
         self._lock = RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy or a pickle consists of: all but the lock."""
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
+        """Return what a copy or a pickle consists of: all but the lock, as it is at one moment."""
+        with self._lock:
+            state = {
+                **vars(self),
+                "posterior": forked(self.posterior),
+                "_rng": copied(self._rng),
+                "_rewards": self._rewards.copy(),
+                "_pending": dict(self._pending),
+                "_unrecorded": dict(self._unrecorded),
+            }
+        del state["_lock"]
+        return state
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Restore a copy or a pickle, which has a lock of its own, and whose arrays come back writable."""
@@ -643,14 +653,16 @@ class Policy:
         return weights
 
     def _learn(self, batch: Mapping[int, float]) -> None:
-        told = [self._pending[number] for number in batch]
+        told, before = [self._pending[number] for number in batch], vars(self.posterior)
+        features = np.array([d.features if d.observation is None else d.observation for d in told])
+        rewards, fork = np.fromiter(batch.values(), dtype=np.float64), forked(self.posterior)
+        fork.absorb(features, rewards, self._weights(told))  # first, since it may refuse the rewards
         self._record_all()
         if self.journal is not None:
             for one, value in zip(told, batch.values(), strict=True):
                 self.journal.rewarded(one, value)
-        features = np.array([d.features if d.observation is None else d.observation for d in told])
-        rewards, fork = np.fromiter(batch.values(), dtype=np.float64), forked(self.posterior)
-        fork.absorb(features, rewards, self._weights(told))
+        if vars(self.posterior) is not before:
+            raise RuntimeError("the policy was told a reward within this call, by a signal handler or a journal")
         at_once(
             (self._rewards.__setitem__, list(batch), rewards),
             *((self._pending.pop, number) for number in batch),

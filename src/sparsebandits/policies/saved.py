@@ -21,7 +21,7 @@ from sparsebandits.layouts import (
     wholes,
     wrong,
 )
-from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.actions import ActionSet, Cube
 from sparsebandits.policies.decision import Decision
 from sparsebandits.rules.choice import NO_ROW, Mixture, Reasons
 
@@ -63,6 +63,8 @@ def check_actions(actions: Any) -> ActionSet:
     if not isinstance(actions, ActionSet):
         raise wrong("actions", "a set of actions", shown(actions))
     read(ACTIONS, vars(actions), more=True)
+    if not (isinstance(actions, Cube) or len(actions.features)) or actions.dimension == 0:
+        raise wrong("actions", "at least one action with a feature", shown(actions.features))
     return actions
 
 
@@ -105,7 +107,9 @@ def _check_decision(number: int, decision: Any, sizes: Mapping[str, int]) -> Non
     read(DECISION, vars(decision), {**sizes, **among}, more=True)
     read(REASONS, vars(reasons), among, more=True)
     if reasons.mixture is not None:
-        read(MIXTURE, vars(reasons.mixture) if isinstance(reasons.mixture, Mixture) else None)
+        mixed = read(MIXTURE, vars(reasons.mixture) if isinstance(reasons.mixture, Mixture) else None)
+        if not {mixed["first"], mixed["second"]} <= set(reasons.candidates.tolist()):
+            raise wrong("mixture", "two of the candidates", shown(reasons.mixture))
     for name, column in reasons.columns.items():
         if not isinstance(column, np.ndarray) or column.shape != (among["candidates"],):
             raise wrong(name, f"{among['candidates']} numbers", shown(column))

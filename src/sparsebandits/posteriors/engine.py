@@ -185,6 +185,19 @@ class Engine(ABC):
         squares = self.evidence.squares + np.einsum("ij,ij->j", weighted_x, x)
         check_sums(self.prior, self.noise, squares, self.evidence.square + float(weighted_y @ y))
 
+    def check_saved_limits(self) -> None:
+        """Refuse a saved state whose sums no observations within the limits could have.
+
+        Raises
+        ------
+        SaveFileError
+            If they are outside of the range.
+        """
+        try:
+            self.check_limits(np.empty((0, self.dimension)), np.empty(0))
+        except ArgumentValueError as error:
+            raise wrong("evidence", error.expected, error.got) from None
+
     def believer(self) -> "Engine":
         """Return a copy that may be told rewards which have not been seen, such as expected ones.
 
@@ -497,6 +510,8 @@ def feature_names(names: Sequence[str] | None, dimension: int) -> list[str]:
     """
     if names is None:
         return [str(j) for j in range(dimension)]
+    if not isinstance(names, Sequence | np.ndarray) and not hasattr(names, "__array__"):
+        raise ArgumentTypeError("names", f"{dimension} names, one per feature", shown(names))
     if isinstance(names, str) or len(names) != dimension or len(set(names)) < dimension:
         raise ArgumentValueError("names", f"{dimension} different names, one per feature", shown(names))
     return [str(name) for name in names]

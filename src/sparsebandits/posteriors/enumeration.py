@@ -457,6 +457,7 @@ class Enumeration(Engine):
         """Continue from a saved state."""
         drawn = self._found(Enumeration.saved, state)["drawn"]
         super().restore(state)
+        self.check_saved_limits()
         self._mixture = self._drawn = None
         if drawn is not None:
             self._drawn = Draws.trusted(drawn["theta"], np.full(self.n_draws, 1.0 / self.n_draws))

@@ -206,6 +206,7 @@ class Gibbs(Engine):
         """Continue from a saved state."""
         drawn = self._found(Gibbs.saved, state)["drawn"]
         super().restore(state)
+        self.check_saved_limits()
         self._draws = None
         if drawn is not None:
             if list(drawn["learnt"]) != self._moves.learnt():

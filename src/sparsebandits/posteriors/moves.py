@@ -12,7 +12,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.arguments import LARGEST, FloatArray, IntArray
+from sparsebandits.model import limits
 from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -384,7 +385,8 @@ class Moves:
         if isinstance(noise, InverseGammaNoise):
             misfit = sums.square - 2.0 * members.theta @ sums.moment + self._quadratic_forms(members, sums)
         if isinstance(slab, InverseGammaSlab):
-            members.slab_variances = slab.given(rng, among, scaled, self._expected_sizes(members))
+            drawn = slab.given(rng, among, scaled, self._expected_sizes(members))
+            members.slab_variances = np.minimum(drawn, self._largest_slab(members, sums))
         if isinstance(noise, InverseGammaNoise):
             count, total = np.full(len(members.theta), sums.count), np.maximum(misfit, 0.0)
             if self.prior.of_noise:  # slab and spike depend on this variance too
@@ -406,6 +408,12 @@ class Moves:
         rate = slab.scale / (self.dimension * members.slab_variances)
         log_ratio = -slab.shape * np.log(new / old) - rate * (1.0 / new - 1.0 / old)
         return np.where(np.log(rng.random(len(new))) < log_ratio, new, old)
+
+    def _largest_slab(self, members: Ensemble, sums: Sums) -> Any:
+        """Return where V ends: beyond it, rounding hides the data (``model/limits.py``)."""
+        largest = float((np.diagonal(sums.gram) * self._slab_variance).max())
+        noise = 1.0 if self.prior.of_noise else self._variances(members)
+        return limits.MOST * noise / max(largest, limits.MOST / LARGEST)
 
     def _expected_sizes(self, members: Ensemble) -> Any:
         """Return the number of features that are expected to matter, Σβ_j, of each member, if V is of their total."""

@@ -67,7 +67,7 @@ an error in common that moves do not show. Rewards within tens of standard devia
 NEAR = 4.0
 """Number of prior draws in a slab within a noise standard deviation below which weights may miss a feature."""
 
-MOST_REDRAWS = 100
+MOST_REDRAWS = 40
 """Largest number of sweeps that redraw the particles."""
 
 DRIFT = 4.0
@@ -379,6 +379,7 @@ class Particles(Engine):
         if found["log_weights"].max() == -math.inf:
             raise wrong("log_weights", "a particle of positive weight", "none")
         super().restore(state)
+        self.check_saved_limits()
         self.log_evidence = math.nan if found["log_evidence"] is None else found["log_evidence"]
         self.sweeps, self.memory = found["sweeps"], found["memory"]
         self._particles = particles

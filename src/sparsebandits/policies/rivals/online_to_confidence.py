@@ -231,7 +231,7 @@ class ForecastEllipsoid:
         self.complexity = Complexity.of(
             forecaster.prior, forecaster.dimension, forecaster.noise_variance, bound, sparsity
         )
-        self.fit = Conjugate(GaussianPrior(1.0), forecaster.dimension, 1.0)  # θ̂ and V⁻¹
+        self.fit = Conjugate(GaussianPrior(1.0), forecaster.dimension, 1.0, seed=0)  # θ̂ and V⁻¹; never drawn from
         self.loss = 0.0  # Σ (Y − Ŷ)²
         self.misfit = 0.0  # ‖θ̂‖² + Σ (Ŷ − ⟨A, θ̂⟩)²
 
