@@ -24,6 +24,7 @@ from tests.policies.table import ALL, fingerprint, play, some_actions
 import sparsebandits as sb
 from benchmarks.attacks.outcome import Attempt, Outcome, counted
 from sparsebandits import npz
+from sparsebandits.arguments import ArgumentError
 from sparsebandits.files import pack
 from sparsebandits.policies.policy import KIND, VERSION
 
@@ -233,6 +234,13 @@ def _plays_on(place: Path, state: dict[str, Any], path: tuple[str, ...], wrong: 
     except (TypeError, ValueError):  # it cannot even be written
         return "refused"
     policy = sb.load(place / "crafted")
+    try:
+        return _played(policy)
+    except (ArgumentError, ArithmeticError, sb.posteriors.DivergenceError):  # as with these settings by hand
+        return "refused"
+
+
+def _played(policy: sb.Policy) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for decision in (*policy.pending, policy.ask(), policy.ask()):

@@ -287,7 +287,13 @@ class Word:
 
 
 class Absent(Maybe):
-    """Something that may be missing."""
+    """Something that may be missing, and is not None where it is there."""
+
+    def read(self, name: str, value: Any, sizes: Sizes) -> Any:
+        """Return the value."""
+        if value is None:
+            raise wrong(name, "a value if it is there", "None")
+        return super().read(name, value, sizes)
 
 
 @dataclass(frozen=True)

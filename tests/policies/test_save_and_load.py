@@ -326,3 +326,23 @@ def test_sums_beyond_the_limits_are_refused(tmp_path: Path) -> None:
     write_atomically(tmp_path / "policy", pack(KIND, VERSION, state))
     with pytest.raises(sb.SaveFileError, match="expected evidence to"):
         sb.load(tmp_path / "policy")
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [("LassoBandit", ("pending", "3", "fields", "observation")), ("ESTC", ("learnt", "weights"))],
+)
+def test_parts_that_a_learner_needs_are_not_missing(name: str, path: tuple[str, ...], tmp_path: Path) -> None:
+    """They loaded, and the next call ended in an error of NumPy."""
+    policy = ALL[name](some_actions(4, 2), noise_variance=0.7, seed=1)
+    play(policy, 3)
+    policy.ask()
+    state: Any = policy.state()
+    place = state
+    for one in path[:-1]:
+        place = place[one]
+    assert place[path[-1]] is not None
+    place[path[-1]] = None
+    write_atomically(tmp_path / "policy", pack(KIND, VERSION, state))
+    with pytest.raises(sb.SaveFileError):
+        sb.load(tmp_path / "policy")

@@ -106,6 +106,8 @@ def _check_decision(number: int, decision: Any, sizes: Mapping[str, int]) -> Non
     among = {"candidates": len(reasons.candidates), "drivers": len(reasons.drivers)}
     read(DECISION, vars(decision), {**sizes, **among}, more=True)
     read(REASONS, vars(reasons), among, more=True)
+    if decision.observation is None and sizes.get("row", sizes["dimension"]) != sizes["dimension"]:
+        raise wrong("observation", f"{sizes['row']} numbers", "none")
     if reasons.mixture is not None:
         mixed = read(MIXTURE, vars(reasons.mixture) if isinstance(reasons.mixture, Mixture) else None)
         if not {mixed["first"], mixed["second"]} <= set(reasons.candidates.tolist()):
