@@ -99,3 +99,28 @@ def test_policies_that_learn_the_noise_have_tails_unless_rewards_are_given() -> 
     assert sb.SparseIDS(np.eye(3), n_draws=50, rewards=sb.Gaussian()).posterior.rewards.tails is None
     with pytest.raises(ArgumentError, match=r"^tails: expected"):
         sb.Gaussian(tails=-1.0)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e9, 1e10, 1e13, 1e20, 1e45])
+def test_one_typing_error_of_any_size_counts_as_one_at_the_limit(size: float) -> None:
+    """From 1e10 on, rounding hid the others, and the reward was believed."""
+    rng = np.random.default_rng(0)
+    y = 61.0 + rng.standard_normal(30)
+    spread = Spread().after(y)
+    weight = spread.weights(np.array([size]), 5.0)[0]
+    assert np.sqrt(weight) * size == pytest.approx(5.0 * y.std(), rel=0.1)
+    among = Spread().weights(np.append(y, size), 5.0)
+    assert among[-1] == pytest.approx(weight, rel=1e-6)
+    assert (among[:-1] == 1.0).all()
+
+
+def test_a_typing_error_leaves_the_predictions_where_they_were() -> None:
+    rng = np.random.default_rng(0)
+    actions = rng.standard_normal((20, 4))
+    for wrong in (1e4, 1e10, 1e15, 1e20):
+        policy = sb.SparseIDS(actions, n_draws=500, seed=0)
+        for _ in range(25):
+            decision = policy.ask()
+            policy.tell(decision, 61.0 + 2.0 * actions[decision.action, 0] + 0.5 * rng.standard_normal())
+        policy.tell(policy.ask(), wrong)
+        assert (np.abs(policy.predict().mean - 61.0) < 8.0).all()

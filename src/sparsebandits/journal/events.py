@@ -141,7 +141,7 @@ class Events:
         if type(version) is not int or version not in (VERSION, UNCHECKED):
             self._refuse(f"has version {shown(version)}; this release reads version {VERSION}")
         if version == VERSION and event.pop("check", None) != (_check(line) or "missing"):
-            self._refuse("is damaged: it is not what its hash is of")
+            self._refuse("is damaged: its contents do not match its checksum")
         kind = event["event"]
         if not isinstance(kind, str) or kind not in FIELDS:
             self._refuse(f"has the unknown event {shown(kind)}")

@@ -93,7 +93,7 @@ def unit_of(square: float) -> float:
     """
     if not LARGEST_UNIT**-2.0 <= square <= LARGEST_UNIT**2:
         expected = f"rewards that differ by {1 / LARGEST_UNIT:g} to {LARGEST_UNIT:g} where the noise is learnt"
-        raise ArgumentValueError("y", f"{expected} (model/limits.py)", f"{square**0.5:.2g}")
+        raise ArgumentValueError("y", expected, f"{square**0.5:.2g}")
     return float(2.0 ** round(0.5 * math.log2(square)))
 
 
@@ -121,16 +121,16 @@ def check_sums(prior: SpikeSlab, noise: Any, squares: FloatArray, square: float)
     signal = float((squares * (spread * (variance if prior.of_noise else 1.0) + mean * mean)).max()) / variance
     if not signal <= MOST:
         expected = f"features at which the prior predicts rewards within {MOST**0.5:g} noise standard deviations"
-        raise ArgumentValueError("x", f"{expected} (model/limits.py)", f"{signal**0.5:.2g}")
+        raise ArgumentValueError("x", expected, f"{signal**0.5:.2g}")
     if isinstance(noise, InverseGammaNoise):
         if not square <= LARGEST_UNIT**2:
             expected = f"rewards within {LARGEST_UNIT:g} where the noise is learnt (root of the sum of squares)"
-            raise ArgumentValueError("y", f"{expected} (model/limits.py)", f"{square**0.5:.2g}")
+            raise ArgumentValueError("y", expected, f"{square**0.5:.2g}")
         return
     most = MOST_LEARNT if isinstance(prior.slab_variance, InverseGammaSlab) else MOST
     if not square <= most * variance:
         expected = f"rewards within {most**0.5:g} noise standard deviations (root of the sum of squares)"
-        raise ArgumentValueError("y", f"{expected} (model/limits.py)", f"{(square / variance) ** 0.5:.2g}")
+        raise ArgumentValueError("y", expected, f"{(square / variance) ** 0.5:.2g}")
 
 
 def slab(prior: SpikeSlab, dimension: int) -> tuple[FloatArray, FloatArray]:

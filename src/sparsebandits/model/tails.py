@@ -25,6 +25,9 @@ LEAST = 10
 AGAIN = 2.0
 """A reward at most so many times as far out as another one is believed."""
 
+DIGITS = 1e-6
+"""Share of a sum of squares below which what is left of it after one term is taken away is summed anew."""
+
 ROUNDING = 1e-9
 """Rewards that differ by less than this share of their size are equal, and no measure of what is out of line."""
 
@@ -114,10 +117,12 @@ class Spread:
         # The spread of all but one: mean m − (y − m) / others, squares less (y − m)² count / others.
         apart = y - everything.mean
         squares = np.maximum(everything.squares - apart * apart * everything.count / others, 0.0)
-        distance = np.abs(apart) * everything.count / others
-        deviation = np.sqrt(squares / others)
-        far = (distance > limit * deviation) & (deviation > ROUNDING * (np.abs(apart) + abs(everything.mean)))
         centre = everything.mean - apart / others
+        for i in np.flatnonzero(squares < DIGITS * everything.squares):  # one that hides the others: no differences
+            rest = self.after(np.delete(y, i))
+            squares[i], centre[i] = rest.squares, rest.mean
+        distance, deviation = np.abs(y - centre), np.sqrt(squares / others)
+        far = (distance > limit * deviation) & (deviation > ROUNDING * np.abs(centre))
         high, low = np.sort(np.append(y, self.most)), np.sort(np.append(y, self.least))  # infinite if none came before
         most = np.where(y == high[-1], high[-2], high[-1])  # of the others
         least = np.where(y == low[0], low[1], low[0])
