@@ -208,6 +208,7 @@ class Policy:
                 **vars(self),
                 "posterior": forked(self.posterior),
                 "_rng": copied(self._rng),
+                "_optima": OptimaMemory(),
                 "_rewards": self._rewards.copy(),
                 "_pending": dict(self._pending),
                 "_unrecorded": dict(self._unrecorded),

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -114,12 +115,11 @@ class Cloud:
         return float(weights.sum()) ** 2 / max(float(weights @ weights), 1e-300)
 
     def _predicted(self, x: FloatArray) -> FloatArray:
-        key = x.tobytes()
-        if key not in self._predictions:
-            if len(self._predictions) == REMEMBERED:
-                del self._predictions[next(iter(self._predictions))]  # the oldest
-            self._predictions[key] = self.theta @ x
-        return self._predictions[key]
+        key, known = x.tobytes(), self._predictions
+        if key not in known:
+            latest = known if len(known) < REMEMBERED else dict(islice(known.items(), 1, None))  # without the oldest
+            self._predictions = known = {**latest, key: self.theta @ x}  # a copy of the cloud may be reading the other
+        return known[key]
 
     def temper(self, x: FloatArray, y: float, variances: Any, most: float, least: float) -> tuple[float, float]:
         """Reweight by a part of the likelihood of y given x, as large as the effective number of draws allows.
