@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from sparsebandits.rules.choice import Choice as Choice
     from sparsebandits.rules.choice import Mixture as Mixture
     from sparsebandits.rules.choice import Reasons as Reasons
+    from sparsebandits.rules.cost_to_go import CostToGo as CostToGo
     from sparsebandits.rules.greedy import Greedy as Greedy
     from sparsebandits.rules.ids import InformationDirected as InformationDirected
     from sparsebandits.rules.information import Information as Information

@@ -36,11 +36,23 @@ class Information:
         v of each action.
     best : Best
         x*, resolved where actions tie.
+    centre : array of shape (d,) or None
+        x̄.
     """
 
     expected_regret: FloatArray
     gain: FloatArray
     best: Best
+    centre: FloatArray | None = None
+
+    @cached_property
+    def unbiased_gain(self) -> FloatArray:
+        """v of each action, corrected for the noise of the draws, shape ``(K,)``."""
+        best, number = self.best, self.best.optima.actions.number
+        if len(best.support) == 1:
+            return self.gain
+        variances = best.reward_variances(self.centre)[number]
+        return unbiased(self.gain, variances, best.noise_share, float(best.weights @ best.weights))
 
     @property
     def mean(self) -> FloatArray:
@@ -71,6 +83,44 @@ class Information:
     def entropy(self) -> float:
         """H(x*), in nats; equal rows are one action."""
         return max(float(entr(self.support_probability).sum()), 0.0) if len(self.best.support) > 1 else 0.0
+
+
+def unbiased(gain: FloatArray, variances: FloatArray, noise_share: float, square: float) -> FloatArray:
+    """Return v without the part that the noise of the draws adds to it.
+
+    The mean of ⟨a, θ⟩ given x* = g comes from n_g draws (their effective number), and v counts its error as if it were a
+    difference between the groups. Where the variance s² of ⟨a, θ⟩ within a group is about the same in all of them,
+
+        E v̂ = v + Σ_g P(g) s² / n_g − T / n = v + c (T − v) − q T,
+
+    with T = Var⟨a, θ⟩ = v + s², c = Σ_g P(g) / n_g and q = 1 / n = Σ_m w_m². So v = (v̂ − (c − q) T) / (1 − c), and
+    E T̂ = (1 − q) T. Negative estimates become zero.
+
+    Parameters
+    ----------
+    gain : array of shape (K,)
+        v̂, from the draws.
+    variances : array of shape (K,)
+        T̂, from the draws.
+    noise_share : float
+        c.
+    square : float
+        q.
+
+    Returns
+    -------
+    array of shape (K,)
+        v, from 0 to T.
+
+    Examples
+    --------
+    >>> unbiased(np.array([0.3]), np.array([1.0]), 0.1, 0.0)
+    array([0.22222222])
+    """
+    if noise_share >= 1.0 or square >= 1.0:  # every draw is a group of its own: nothing is known
+        return gain
+    total = variances / (1.0 - square)
+    return np.clip((gain - (noise_share - square) * total) / (1.0 - noise_share), 0.0, total)
 
 
 def information(
@@ -115,4 +165,4 @@ def information(
     else:
         gain = best.variances(centre)
     number = optima.actions.number
-    return Information(regret[number], gain[number], best)
+    return Information(regret[number], gain[number], best, centre)

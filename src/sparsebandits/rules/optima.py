@@ -156,8 +156,10 @@ class Optima:
         Best actions of the cells, one cell after the other.
     member_starts : int array of shape (C + 1,)
         Where each cell starts in ``members``.
+    rows : Rows or None
+        The nonzero coefficients of each draw, if they are few.
     grouped : Grouped or None
-        The nonzero coefficients by cell, if they are few.
+        The nonzero coefficients by cell, likewise.
     """
 
     actions: Prepared
@@ -168,6 +170,7 @@ class Optima:
     starts: IntArray
     members: IntArray
     member_starts: IntArray
+    rows: "Rows | None"
     grouped: "Grouped | None"
 
 
@@ -210,7 +213,7 @@ def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
     sizes = np.concatenate((np.ones(len(single), dtype=np.intp), [len(one) for one in chosen]))
     member_starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp, copy=False)
     grouped = None if rows is None else sparse_draws.Grouped(rows, order, starts, theta.shape[1])
-    return Optima(known, theta, value, cell, order, starts, members, member_starts, grouped)
+    return Optima(known, theta, value, cell, order, starts, members, member_starts, rows, grouped)
 
 
 def _best_by_product(theta: FloatArray, actions: Prepared) -> tuple[IntArray, FloatArray, NDArray[np.bool_]]:
@@ -416,6 +419,37 @@ class Best:
         if centre is not None:
             products -= (deviations @ centre)[:, np.newaxis]
         return np.asarray(self.probability @ (products * products))
+
+    def reward_variances(self, centre: FloatArray | None = None) -> FloatArray:
+        """Return Var⟨a − centre, θ⟩ of each distinct action over the draws, shape ``(U,)``.
+
+        Parameters
+        ----------
+        centre : array of shape (d,), optional
+            What actions are compared with; zero by default.
+
+        Returns
+        -------
+        array of shape (U,)
+            Variance of the mean reward of each action.
+        """
+        optima = self.optima
+        if optima.rows is not None:
+            from sparsebandits.posteriors.kernels.sparse_draws import second_moments
+
+            moments = second_moments(optima.rows, self.weights, len(self.mean))
+        else:
+            moments = (optima.theta.T * self.weights) @ optima.theta
+        x = optima.actions.distinct if centre is None else optima.actions.distinct - centre
+        means = x @ self.mean
+        return np.maximum(np.einsum("kj,kj->k", x @ moments, x) - means * means, 0.0)
+
+    @cached_property
+    def noise_share(self) -> float:
+        """Σ_g P(g) / n_g, with n_g the effective number of draws in group g: the share of Var⟨a, θ⟩ that is noise in v."""
+        optima = self.optima
+        squares = np.add.reduceat((self.weights * self.weights)[optima.order], optima.starts[:-1])
+        return float((squares[self.cell] * self.share * self.share / self.probability[self.group]).sum())
 
     def draws(self) -> tuple[IntArray, FloatArray, IntArray]:
         """Return draws, weights and groups, in which a draw occurs once for each group that it has a share of."""

@@ -194,6 +194,36 @@ def best_of_rows(rows: Any, panels: Any, actions: int, tolerance: Any) -> Any:
 
 
 @njit(**COMPILED)
+def second_moments(rows: Any, weights: Any, dimension: int) -> Any:
+    """Return Σ_m w_m θ^m θ^mᵀ.
+
+    Parameters
+    ----------
+    rows : Rows
+        Draws as compressed rows.
+    weights : array, one entry per row
+        Their weights.
+    dimension : int
+        Number of columns d.
+
+    Returns
+    -------
+    array of shape (d, d)
+    """
+    starts, columns, values = rows
+    moments = np.zeros((dimension, dimension))
+    for row in range(len(weights)):
+        for k in range(starts[row], starts[row + 1]):
+            weighted = weights[row] * values[k]
+            for i in range(starts[row], k + 1):  # columns ascend: the lower half
+                moments[columns[k], columns[i]] += weighted * values[i]
+    for j in range(dimension):
+        for i in range(j):
+            moments[i, j] = moments[j, i]
+    return moments
+
+
+@njit(**COMPILED)
 def pattern_of_groups(rows: Any, order: Any, group_starts: Any, dimension: int) -> Any:
     """Return where sums over groups of rows are not zero, and how to compute them.
 
