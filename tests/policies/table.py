@@ -97,6 +97,14 @@ POLICIES: dict[str, Maker] = {
     "SparseTS, enumeration": sparse(
         sb.SparseTS, sb.SpikeSlab(0.4, 0.5), engine="enumeration", engine_options={"max_size": 3}, n_draws=50
     ),
+    "FeelGoodTS": sparse(sb.rivals.FeelGoodTS, sb.SpikeSlab(0.4, 0.5)),
+    "FeelGoodTS, intercept and cap": sparse(
+        sb.rivals.FeelGoodTS, sb.SpikeSlab(0.4, 0.5), intercept=True, cap=3.0, optimism=0.2
+    ),
+    "FeelGoodTS, default prior": sparse(sb.rivals.FeelGoodTS, None, noise_variance=sb.Gaussian().variance),
+    "SOIDS": sparse(sb.rivals.SOIDS, sb.SpikeSlab(0.4, 0.5)),
+    "SOIDS, deterministic": sparse(sb.rivals.SOIDS, LEARNT, selection="deterministic", exponent=3.0, optimism=0.05),
+    "SOIDS, default prior": sparse(sb.rivals.SOIDS, None, noise_variance=sb.Gaussian().variance, intercept=True),
     "LassoGreedy": without_prior(sb.rivals.LassoGreedy, exploration=20),
     "LassoGreedy, cross-validated": without_prior(
         sb.rivals.LassoGreedy, penalty="cross-validation", exploration=20, refit_growth=0.5

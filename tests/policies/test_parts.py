@@ -52,6 +52,8 @@ RULES: list[Rule] = [
     sb.rules.Optimism(1.5),
     sb.rules.Uniform(),
     sb.rivals.FrequentistInformationDirected(gain="full"),
+    sb.rivals.FeelGood(0.3, cap=1.0),
+    sb.rivals.OptimisticInformationDirected(sb.rivals.LearningRate(1.5, 3, 6.0, 50.0)),
 ]
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sparsebandits.policies.rivals.estc import ESTC as ESTC
     from sparsebandits.policies.rivals.estc import ExploreThenCommit as ExploreThenCommit
     from sparsebandits.policies.rivals.estc import LassoOnce as LassoOnce
+    from sparsebandits.policies.rivals.feel_good import FeelGood as FeelGood
+    from sparsebandits.policies.rivals.feel_good import FeelGoodTS as FeelGoodTS
     from sparsebandits.policies.rivals.frequentist_ids import FrequentistIDS as FrequentistIDS
     from sparsebandits.policies.rivals.frequentist_ids import (
         FrequentistInformationDirected as FrequentistInformationDirected,
@@ -29,8 +31,11 @@ if TYPE_CHECKING:
     from sparsebandits.policies.rivals.online_to_confidence import ForecastEllipsoid as ForecastEllipsoid
     from sparsebandits.policies.rivals.online_to_confidence import OnlineToConfidence as OnlineToConfidence
     from sparsebandits.policies.rivals.online_to_confidence import OptimismOverForecasts as OptimismOverForecasts
+    from sparsebandits.policies.rivals.optimistic_posterior import LearningRate as LearningRate
     from sparsebandits.policies.rivals.sa_lasso import SALasso as SALasso
     from sparsebandits.policies.rivals.sa_lasso import SparsityAgnostic as SparsityAgnostic
+    from sparsebandits.policies.rivals.soids import SOIDS as SOIDS
+    from sparsebandits.policies.rivals.soids import OptimisticInformationDirected as OptimisticInformationDirected
     from sparsebandits.policies.rivals.thresholded_lasso import Thresholded as Thresholded
     from sparsebandits.policies.rivals.thresholded_lasso import ThresholdedLasso as ThresholdedLasso
 else:
