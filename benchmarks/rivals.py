@@ -47,6 +47,8 @@ UNTUNED: dict[str, PolicyMaker] = {
     "LinTS": sb.maker(sb.LinTS),
     "LinUCB, confidence radius": sb.maker(sb.LinUCB, width=sb.rules.ConfidenceRadius()),
     "FrequentistIDS": sb.maker(sb.rivals.FrequentistIDS),
+    "FeelGoodTS": sb.maker(sb.rivals.FeelGoodTS, prior=PRIOR),
+    "SOIDS": sb.maker(sb.rivals.SOIDS, prior=PRIOR),
     "ESTC, as its theorem has it": sb.maker(sb.rivals.ESTC, sparsity=SPARSITY),
     "OnlineToConfidence": sb.maker(sb.rivals.OnlineToConfidence, prior=PRIOR, sparsity=SPARSITY, n_draws=2000),
     "ThresholdedLasso": sb.maker(sb.rivals.ThresholdedLasso),

@@ -53,6 +53,8 @@ POLICIES: dict[str, Callable[..., sb.Policy]] = {
     "LassoBandit": lambda **given: sb.rivals.LassoBandit(ACTIONS, seed=0, **given),
     "DRLasso": lambda **given: sb.rivals.DRLasso(ACTIONS, seed=0, **given),
     "FrequentistIDS": lambda **given: sb.rivals.FrequentistIDS(ACTIONS, seed=0, **given),
+    "FeelGoodTS": lambda **given: sb.rivals.FeelGoodTS(ACTIONS, **FEW, **given),
+    "SOIDS": lambda **given: sb.rivals.SOIDS(ACTIONS, **FEW, **given),
     "HypercubeElimination": lambda **given: sb.rivals.HypercubeElimination(3, horizon=9, seed=0, **given),
     "OnlineToConfidence": lambda **given: sb.rivals.OnlineToConfidence(ACTIONS, **FEW, **given),
 }
