@@ -22,9 +22,7 @@ def slow_cost(regret: float, least: float, information: float, entropy: float, r
     return float((paid + least * left * (rounds - played)).min())
 
 
-@given(
-    st.floats(0.01, 2.0), st.floats(0.0, 2.0), st.floats(0.001, 3.0), st.floats(0.01, 5.0), st.floats(1.5, 1000.0)
-)
+@given(st.floats(0.01, 2.0), st.floats(0.0, 2.0), st.floats(0.001, 3.0), st.floats(0.01, 5.0), st.floats(1.5, 1000.0))
 def test_costs_are_the_least_over_all_numbers_of_rounds(
     least: float, apart: float, information: float, entropy: float, rounds: float
 ) -> None:
@@ -50,7 +48,7 @@ def test_rounds_left() -> None:
 
 @pytest.mark.parametrize("horizon", [0, -1, 2.5, 0.0, "ten", np.nan, True])
 def test_horizons_that_are_none(horizon: object) -> None:
-    with pytest.raises(ArgumentError, match="^horizon: expected"):
+    with pytest.raises(ArgumentError, match=r"^horizon: expected"):
         CostToGo(horizon=horizon)  # type: ignore[arg-type]
 
 

@@ -39,7 +39,8 @@ def average(problem: tuple[sb.Enumeration, np.ndarray], draws: int, uneven: bool
 @pytest.mark.parametrize("uneven", [False, True])
 def test_few_draws_give_the_gain_of_many(problem: tuple[sb.Enumeration, np.ndarray], uneven: bool) -> None:
     posterior, actions = problem
-    truth = information(Draws(posterior.sample(np.random.default_rng(2), 200_000), np.full(200_000, 5e-6)), actions).gain
+    many = Draws(posterior.sample(np.random.default_rng(2), 200_000), np.full(200_000, 5e-6))
+    truth = information(many, actions).gain
     plain, corrected = average(problem, 400, uneven)
     too_large = plain / truth - 1.0
     left = corrected / truth - 1.0

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, TypeAlias
 
-from sparsebandits.arguments import ArgumentTypeError, check_choice, shown
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_choice, shown
 from sparsebandits.model.priors import SpikeSlab, default_prior
 from sparsebandits.model.rewards import UNKNOWN_NOISE, Rewards
 from sparsebandits.policies.actions import ActionSet
@@ -24,6 +24,7 @@ from sparsebandits.posteriors.gibbs import Gibbs
 from sparsebandits.posteriors.langevin import Langevin
 from sparsebandits.posteriors.particles import Particles
 from sparsebandits.randomness import ENGINE_STREAM, Seed, child
+from sparsebandits.rules.cost_to_go import CostToGo
 from sparsebandits.rules.ids import InformationDirected
 from sparsebandits.rules.rule import Rule
 from sparsebandits.rules.thompson import Thompson
@@ -35,6 +36,8 @@ ENGINES: dict[str, type[SparseEngine]] = {
     "langevin": Langevin,
     "enumeration": Enumeration,
 }
+
+RULES = ("information-ratio", "cost-to-go")
 
 GIVEN_TO_ENGINES = ("prior", "dimension", "noise_variance", "rewards", "n_draws", "seed")
 
@@ -174,7 +177,7 @@ class SparseIDS(SparsePolicy):
         Minimise the ratio over actions or over distributions. The default has the smaller measured regret at d = 40;
         at d = 100 the two are not significantly different (docs/measurements.md).
     gain : {"variance", "mutual-information"}, default="variance"
-        The information gain.
+        The information gain of the ratio.
     engine_options : mapping, optional
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
     seed : int, SeedSequence or None
@@ -185,6 +188,17 @@ class SparseIDS(SparsePolicy):
         Where decisions and rewards are recorded.
     intercept : bool, default=True
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
+    rule : {"information-ratio", "cost-to-go"}, default="information-ratio"
+        What is minimised: the paper's ratio, with ``exponent``, ``selection`` and ``gain``, or the cost to go
+        (:class:`~sparsebandits.rules.CostToGo`), which takes account of the rounds that are left.
+    horizon : int or float, optional
+        For the cost to go: the number of rounds in all, or a number below one by which every round counts less than the
+        one before; by default the end is not known.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument belongs to the other rule, or if the engine cannot serve the prior or the rewards.
 
     Examples
     --------
@@ -208,10 +222,19 @@ class SparseIDS(SparsePolicy):
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
         intercept: bool = True,
+        rule: str = "information-ratio",
+        horizon: float | None = None,
     ) -> None:
-        rule = InformationDirected(exponent, selection, gain)
+        ratio = InformationDirected(exponent, selection, gain)
+        chosen: Rule = ratio
+        if check_choice("rule", rule, RULES) == "cost-to-go":
+            if ratio != InformationDirected():
+                raise ArgumentValueError("rule", '"information-ratio" with exponent, selection or gain', shown(rule))
+            chosen = CostToGo(horizon)
+        elif horizon is not None:
+            raise ArgumentValueError("rule", '"cost-to-go" with a horizon', shown(rule))
         super().__init__(
-            actions, rule, prior, noise_variance, engine, n_draws, engine_options, seed, rewards, journal, intercept
+            actions, chosen, prior, noise_variance, engine, n_draws, engine_options, seed, rewards, journal, intercept
         )
 
 

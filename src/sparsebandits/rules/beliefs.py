@@ -191,10 +191,9 @@ class Beliefs:
     def variance_gain(self) -> FloatArray:
         """Var(E[⟨a, θ⟩ | x*]) of each action, per unit of its noise variance where those differ, shape ``(K,)``.
 
-        A noise variance that all actions share would not change the order of information ratios, and is left out. What
-        the noise of the draws adds is taken away.
+        A noise variance that all actions share would not change the order of information ratios, and is left out.
         """
-        gain = self.information.unbiased_gain
+        gain = self.information.gain
         return gain if self.differing_noise is None else gain / self.noise_variances
 
     @cached_property

@@ -1,7 +1,7 @@
 """Cost to go: play the action whose information is worth most over the rounds that are left.
 
-Suppose that one action a is played for m rounds, that doubt about the best action shrinks linearly meanwhile and is gone
-after N_a rounds, and that the rest is played greedily. With Δ the expected regret, g the action of least regret, R the
+Suppose that one action a is played for m rounds, that doubt about the best action shrinks linearly meanwhile and is
+gone after N_a rounds, and that the rest is played greedily. With Δ the expected regret, g the action of least regret, R the
 rounds left, I_a the information that one reward of a brings about the best action x*, and H its entropy:
 
 - N_a = ½ H / I_a, the rounds of a after which x* is known
@@ -11,6 +11,11 @@ rounds left, I_a the information that one reward of a brings about the best acti
 
 The first term is paid now; the others are the regret of what is not known yet. The action of least cost is played for
 one round, and all is computed anew. In the last round the rule is greedy.
+
+The information is I_a = ½ log(1 + (v_a + κ T_a) / σ²), with v_a = Var(E[⟨a, θ⟩ | x*]) without the noise of the draws
+(``information.py``), T_a = Var⟨a, θ⟩ and σ² the noise variance. What a reward says about θ beyond x* helps to find x*
+later; with κ = 0 the rule explores too little (docs/measurements.md). The plain v̂ of Algorithm 3 has such a term by
+accident: its bias is a share of T, which depends on the number of draws.
 """
 
 from dataclasses import dataclass
@@ -18,12 +23,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice, check_number
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_between, check_number
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
-from sparsebandits.rules.ids import GAINS
 from sparsebandits.rules.optima import pick
 from sparsebandits.rules.rule import Rule
+
+KAPPA = 0.05
+"""Default share of Var⟨a, θ⟩ that counts as information beside v."""
 
 AHEAD = 500
 """Rounds that are looked ahead, at least, where the horizon is not known."""
@@ -54,7 +61,7 @@ def costs(
     Examples
     --------
     >>> costs(np.array([0.1, 0.3]), np.array([0.0, 0.5]), 0.5, 100)[0].round(3)
-    array([10.  ,  0.225])
+    array([10.   ,  0.125])
     """
     least = float(regret.min())
     apart = regret - least
@@ -79,20 +86,20 @@ class CostToGo(Rule):
     horizon : int or float, optional
         Number of rounds in all; or a number below one by which every round counts less than the one before, for use
         without an end; by default the end is not known.
-    gain : {"variance", "mutual-information"}, default="variance"
-        Information about the best action in a reward: ½ log(1 + v / σ²), or exact.
+    share : float, default=0.05
+        κ, the share of Var⟨a, θ⟩ that counts as information beside the gain v.
 
     Examples
     --------
     >>> CostToGo(horizon=500)
-    CostToGo(horizon=500, gain='variance')
+    CostToGo(horizon=500, share=0.05)
     """
 
     horizon: float | None = None
-    gain: str = "variance"
+    share: float = KAPPA
 
     def __post_init__(self) -> None:
-        check_choice("gain", self.gain, GAINS)
+        object.__setattr__(self, "share", check_between("share", self.share, 0.0, 1.0))
         if self.horizon is not None:
             number = check_number("horizon", self.horizon)
             if not (0.0 < number < 1.0 or (number >= 1.0 and number == int(number))):
@@ -121,10 +128,8 @@ class CostToGo(Rule):
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Choose the action of least cost; actions that tie are equally likely."""
         known, rounds = beliefs.information, self.rounds_left(beliefs.decisions)
-        if self.gain == "variance":
-            gain = 0.5 * np.log1p(known.unbiased_gain / beliefs.noise_variances)
-        else:
-            gain = beliefs.mutual_information
+        variance = known.unbiased_gain + self.share * known.reward_variance
+        gain = 0.5 * np.log1p(variance / beliefs.noise_variances)
         cost, extra, later = costs(known.expected_regret, gain, known.entropy, rounds)
         action, probability = pick(-cost, rng)
         greedy = float(known.expected_regret.min()) * rounds

@@ -46,13 +46,17 @@ class Information:
     centre: FloatArray | None = None
 
     @cached_property
+    def reward_variance(self) -> FloatArray:
+        """T = Var⟨a, θ⟩ of each action, shape ``(K,)``."""
+        return self.best.reward_variances(self.centre)[self.best.optima.actions.number]
+
+    @cached_property
     def unbiased_gain(self) -> FloatArray:
-        """v of each action, corrected for the noise of the draws, shape ``(K,)``."""
-        best, number = self.best, self.best.optima.actions.number
+        """V of each action, corrected for the noise of the draws, shape ``(K,)``."""
+        best = self.best
         if len(best.support) == 1:
             return self.gain
-        variances = best.reward_variances(self.centre)[number]
-        return unbiased(self.gain, variances, best.noise_share, float(best.weights @ best.weights))
+        return unbiased(self.gain, self.reward_variance, best.noise_share, float(best.weights @ best.weights))
 
     @property
     def mean(self) -> FloatArray:
@@ -88,8 +92,8 @@ class Information:
 def unbiased(gain: FloatArray, variances: FloatArray, noise_share: float, square: float) -> FloatArray:
     """Return v without the part that the noise of the draws adds to it.
 
-    The mean of ⟨a, θ⟩ given x* = g comes from n_g draws (their effective number), and v counts its error as if it were a
-    difference between the groups. Where the variance s² of ⟨a, θ⟩ within a group is about the same in all of them,
+    The mean of ⟨a, θ⟩ given x* = g comes from n_g draws (their effective number), and v counts its error as if it were
+    a difference between the groups. Where the variance s² of ⟨a, θ⟩ within a group is about the same in all of them,
 
         E v̂ = v + Σ_g P(g) s² / n_g − T / n = v + c (T − v) − q T,
 

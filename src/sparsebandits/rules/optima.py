@@ -442,11 +442,11 @@ class Best:
             moments = (optima.theta.T * self.weights) @ optima.theta
         x = optima.actions.distinct if centre is None else optima.actions.distinct - centre
         means = x @ self.mean
-        return np.maximum(np.einsum("kj,kj->k", x @ moments, x) - means * means, 0.0)
+        return np.asarray(np.maximum(np.einsum("kj,kj->k", x @ moments, x) - means * means, 0.0))
 
     @cached_property
     def noise_share(self) -> float:
-        """Σ_g P(g) / n_g, with n_g the effective number of draws in group g: the share of Var⟨a, θ⟩ that is noise in v."""
+        """Σ_g P(g) / n_g, with n_g the effective number of draws in group g: the noise in v as a share of Var⟨a, θ⟩."""
         optima = self.optima
         squares = np.add.reduceat((self.weights * self.weights)[optima.order], optima.starts[:-1])
         return float((squares[self.cell] * self.share * self.share / self.probability[self.group]).sum())
