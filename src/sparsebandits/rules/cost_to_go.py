@@ -1,8 +1,8 @@
 """Cost to go: play the action whose information is worth most over the rounds that are left.
 
 Suppose that one action a is played for m rounds, that doubt about the best action shrinks linearly meanwhile and is
-gone after N_a rounds, and that the rest is played greedily. With Δ the expected regret, g the action of least regret, R the
-rounds left, I_a the information that one reward of a brings about the best action x*, and H its entropy:
+gone after N_a rounds, and that the rest is played greedily. With Δ the expected regret, g the action of least regret,
+R the rounds left, I_a the information that one reward of a brings about the best action x*, and H its entropy:
 
 - N_a = ½ H / I_a, the rounds of a after which x* is known
 - e_a = Δ_a − Δ_g, what a round of a costs more than a round of g
