@@ -82,6 +82,7 @@ POLICIES: dict[str, Maker] = {
     "SparseIDS, mutual information": sparse(
         sb.SparseIDS, sb.SpikeSlab(0.4, 0.5), gain="mutual-information", n_draws=50
     ),
+    "SparseIDS, cost to go": sparse(sb.SparseIDS, sb.SpikeSlab(0.4, 0.5), rule="cost-to-go", horizon=40),
     "SparseIDS, the paper's": sparse(sb.SparseIDS, PAPER, engine="langevin"),
     "SparseIDS, warm chains": sparse(
         sb.SparseIDS, PAPER, engine="langevin", engine_options={"chains": 64, "warm_start": True}, n_draws=256

@@ -6,6 +6,7 @@ import pytest
 import sparsebandits as sb
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.information import information, unbiased
+from sparsebandits.rules.mutual_information import mutual_information
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +75,24 @@ def test_the_share_of_noise() -> None:
     weights = np.array([0.5, 0.2, 0.3])
     best = information(Draws(theta, weights), np.eye(2)).best
     assert best.noise_share == pytest.approx((0.25 + 0.04) / 0.7 + 0.09 / 0.3)
+
+
+def test_mutual_information_and_entropy_of_few_draws(problem: tuple[sb.Enumeration, np.ndarray]) -> None:
+    posterior, actions = problem
+    draws = Draws(posterior.sample(np.random.default_rng(2), 50_000), np.full(50_000, 2e-5))
+    many = information(draws, actions[:8])
+    truth = mutual_information(draws, actions[:8], 1.0, many.best)
+    rng, plain, corrected, entropies = np.random.default_rng(1), [], [], []
+    for _ in range(40):
+        few = sb.Enumeration(posterior.prior, 10, 1.0, n_draws=100, seed=int(rng.integers(10**6)))
+        few.restore({**posterior.state(), "rng": few.state()["rng"], "drawn": None})
+        beliefs = sb.rules.Beliefs(few, actions[:8])
+        corrected.append(beliefs.unbiased_mutual_information)
+        plain.append(beliefs.mutual_information)
+        entropies.append((beliefs.information.entropy, beliefs.information.unbiased_entropy))
+    too_large, left = np.mean(plain, axis=0) / truth - 1.0, np.mean(corrected, axis=0) / truth - 1.0
+    assert np.median(too_large) > 0.08
+    assert abs(np.median(left)) < 0.4 * np.median(too_large)
+    before, after = np.mean(entropies, axis=0) - many.entropy
+    assert before < -0.005
+    assert abs(after) < 0.6 * abs(before)

@@ -176,8 +176,8 @@ class SparseIDS(SparsePolicy):
     selection : {"deterministic", "randomised"}, default="deterministic"
         Minimise the ratio over actions or over distributions. The default has the smaller measured regret at d = 40;
         at d = 100 the two are not significantly different (docs/measurements.md).
-    gain : {"variance", "mutual-information"}, default="variance"
-        The information gain of the ratio.
+    gain : str, default="variance"
+        The information gain of the ratio (:class:`~sparsebandits.rules.InformationDirected`).
     engine_options : mapping, optional
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
     seed : int, SeedSequence or None

@@ -196,6 +196,22 @@ class Beliefs:
         gain = self.information.gain
         return gain if self.differing_noise is None else gain / self.noise_variances
 
+    @property
+    def unbiased_variance_gain(self) -> FloatArray:
+        """The same, without what the noise of the draws adds to it (``information.py``)."""
+        gain = self.information.unbiased_gain
+        return gain if self.differing_noise is None else gain / self.noise_variances
+
+    @property
+    def unbiased_mutual_information(self) -> FloatArray:
+        """I(x*; reward of a) without what the noise of the draws adds to it, shape ``(K,)``.
+
+        That is about the information in a normal variable whose variance is the noise in v.
+        """
+        known = self.information
+        extra = 0.5 * np.log1p((known.gain - known.unbiased_gain) / (self.noise_variances + known.unbiased_gain))
+        return np.maximum(self.mutual_information - extra, 0.0)
+
     @cached_property
     def mutual_information(self) -> FloatArray:
         """I(x*; reward of a) of each action in nats, with a noise that is learnt integrated out, shape ``(K,)``."""

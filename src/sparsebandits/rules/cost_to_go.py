@@ -130,9 +130,10 @@ class CostToGo(Rule):
         known, rounds = beliefs.information, self.rounds_left(beliefs.decisions)
         variance = known.unbiased_gain + self.share * known.reward_variance
         gain = 0.5 * np.log1p(variance / beliefs.noise_variances)
-        cost, extra, later = costs(known.expected_regret, gain, known.entropy, rounds)
+        cost, extra, later = costs(known.expected_regret, gain, known.unbiased_entropy, rounds)
         action, probability = pick(-cost, rng)
         greedy = float(known.expected_regret.min()) * rounds
+        noise = 1.0 - float(known.unbiased_gain.sum() / max(known.gain.sum(), 1e-300)) if known.gain.any() else 0.0
         columns = {
             "expected regret": known.expected_regret,
             "information (nats)": gain,
@@ -143,7 +144,8 @@ class CostToGo(Rule):
         notes = {
             "cost of what is not known, if nothing is learnt": greedy,
             "rounds ahead": rounds,
-            "entropy of the optimal action (nats)": known.entropy,
+            "entropy of the optimal action (nats)": known.unbiased_entropy,
+            "noise of the draws, taken from the gain": noise,
             "effective draws": beliefs.draws.effective_sample_size,
         }
         contributions = beliefs.features[action] * known.mean

@@ -20,7 +20,13 @@ from sparsebandits.rules.rule import Rule
 
 SELECTIONS = {"deterministic": minimise_over_actions, "randomised": minimise_over_distributions}
 AMERICAN = {"randomized": "randomised"}
-GAINS = ("variance", "mutual-information")
+GAINS = {
+    "variance": "variance_gain",
+    "unbiased-variance": "unbiased_variance_gain",
+    "mutual-information": "mutual_information",
+    "unbiased-mutual-information": "unbiased_mutual_information",
+}
+"""Information gains, and what they are called in ``Beliefs``."""
 
 
 def check_selection(selection: object) -> str:
@@ -66,8 +72,9 @@ class InformationDirected(Rule):
         λ of the information ratio, at least 2.
     selection : {"deterministic", "randomised"}, default="deterministic"
         Minimise over actions, as Hao et al. do, or over distributions, as Russo and Van Roy do.
-    gain : {"variance", "mutual-information"}, default="variance"
-        Information gain: the variance of the conditional mean reward, or the mutual information with the best action.
+    gain : str, default="variance"
+        Information gain: "variance" of the conditional mean reward, as in Algorithm 3, or "mutual-information" with the
+        best action; "unbiased-variance" and "unbiased-mutual-information" are without what the noise of the draws adds.
 
     Examples
     --------
@@ -83,13 +90,13 @@ class InformationDirected(Rule):
         exponent = check_number("exponent", self.exponent)
         if exponent < 2:
             raise ArgumentValueError("exponent", "a number of at least 2", repr(self.exponent))
-        check_choice("gain", self.gain, GAINS)
+        check_choice("gain", self.gain, tuple(GAINS))
         object.__setattr__(self, "exponent", exponent)
         object.__setattr__(self, "selection", check_selection(self.selection))
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Minimise the ratio; draw one of the two actions if the minimiser has two."""
-        gain = beliefs.mutual_information if self.gain == "mutual-information" else beliefs.variance_gain
+        gain: FloatArray = getattr(beliefs, GAINS[self.gain])
         known = beliefs.information
         minimiser = SELECTIONS[self.selection](known.expected_regret, gain, self.exponent)
         action, probability, mixture = drawn(minimiser, known.expected_regret, gain, rng)

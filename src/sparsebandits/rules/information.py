@@ -84,6 +84,14 @@ class Information:
         return self.best.row_probability()
 
     @property
+    def unbiased_entropy(self) -> float:
+        """H(x*) in nats, with half the number of groups but one per draw for those that no draw has shown.
+
+        This is the correction of Miller (1955), for the effective number of draws.
+        """
+        return self.entropy + 0.5 * (len(self.best.support) - 1) * float(self.best.weights @ self.best.weights)
+
+    @property
     def entropy(self) -> float:
         """H(x*), in nats; equal rows are one action."""
         return max(float(entr(self.support_probability).sum()), 0.0) if len(self.best.support) > 1 else 0.0
