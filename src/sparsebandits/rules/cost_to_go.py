@@ -13,9 +13,9 @@ The first term is paid now; the others are the regret of what is not known yet. 
 one round, and all is computed anew. In the last round the rule is greedy.
 
 The information is I_a = ½ log(1 + (v_a + κ T_a) / σ²), with v_a = Var(E[⟨a, θ⟩ | x*]) without the noise of the draws
-(``information.py``), T_a = Var⟨a, θ⟩ and σ² the noise variance. What a reward says about θ beyond x* helps to find x*
-later; with κ = 0 the rule explores too little (docs/measurements.md). The plain v̂ of Algorithm 3 has such a term by
-accident: its bias is a share of T, which depends on the number of draws.
+(``information.py``), T_a = Var⟨a, θ⟩ and σ² the noise variance. The second term is for what a reward says about θ
+beyond x*, which helps to find x* later. The plain v̂ of Algorithm 3 has such a term by accident: its bias is a share of
+T that depends on the number of draws.
 """
 
 from dataclasses import dataclass
