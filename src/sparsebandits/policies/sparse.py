@@ -192,8 +192,8 @@ class SparseIDS(SparsePolicy):
         What is minimised: the paper's ratio, with ``exponent``, ``selection`` and ``gain``, or the cost to go
         (:class:`~sparsebandits.rules.CostToGo`), which takes account of the rounds that are left.
     horizon : int or float, optional
-        For the cost to go: the number of rounds in all, or a number below one by which every round counts less than the
-        one before; by default the end is not known.
+        For the cost to go (the ratio does not use it): the number of rounds in all, or a number below one by which
+        every round counts less than the one before; by default the end is not known.
 
     Raises
     ------
@@ -231,8 +231,6 @@ class SparseIDS(SparsePolicy):
             if ratio != InformationDirected():
                 raise ArgumentValueError("rule", '"information-ratio" with exponent, selection or gain', shown(rule))
             chosen = CostToGo(horizon)
-        elif horizon is not None:
-            raise ArgumentValueError("rule", '"cost-to-go" with a horizon', shown(rule))
         super().__init__(
             actions, chosen, prior, noise_variance, engine, n_draws, engine_options, seed, rewards, journal, intercept
         )
