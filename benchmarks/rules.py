@@ -24,8 +24,6 @@ from sparsebandits.arguments import FloatArray
 from sparsebandits.results.statistics import mean_interval
 
 STORED = Path(__file__).parent / "results" / "rules.jsonl"
-PAGE = Path(__file__).parent.parent / "docs" / "measurements.md"
-BEGIN, END = "<!-- begin: python -m benchmarks.rules -->", "<!-- end: rules -->"
 SEED = 20261118
 TRIALS = 400
 LAST, LOCKED = 50, 0.3

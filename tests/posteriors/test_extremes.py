@@ -90,6 +90,15 @@ def test_a_learnt_noise_is_right_after_an_outlier() -> None:
     assert posterior.noise_variance == pytest.approx(truth.noise_variance, rel=0.05)
 
 
+def test_particles_that_are_not_redrawn_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: no reward leaves too few particles."""
+    monkeypatch.setattr(particles, "FEWEST", 0)
+    with pytest.raises(AssertionError):
+        test_particles_are_right_after_an_outlier(4, 1e5)
+    with pytest.raises(AssertionError):
+        test_a_slab_so_wide_that_no_particle_is_near(1e4)
+
+
 def test_particles_that_do_not_settle_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(particles, "MOST_REDRAWS", 1)
     posterior = sb.Particles(sb.SpikeSlab(0.3, 0.5), 4, 1.0, n_draws=2000, seed=0)

@@ -53,13 +53,11 @@ def test_horizons_that_are_none(horizon: object) -> None:
 
 
 def test_it_pays_for_information_while_there_is_time() -> None:
-    """One row tells which of two others is good, and costs something; in the last round nobody asks it."""
+    """Two opposite rows tell which of them is good, and the third tells nothing."""
     actions = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]])
     prior = sb.SpikeSlab(1.0, 1.0)
     posterior = sb.Enumeration(prior, 2, 1.0, n_draws=4000, seed=0)
     beliefs = sb.rules.Beliefs(posterior, actions)
-    known = beliefs.information
-    assert known.expected_regret.argmin() in (0, 1, 2)
     long = CostToGo(1000).choose(beliefs, np.random.default_rng(0))
     assert long.action in (0, 1)
     assert set(long.reasons.columns) >= {"pays now", "saves later"}
