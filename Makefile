@@ -70,19 +70,19 @@ bench-%: .bench/installed
 	$(PYTHON) -m venv .venv
 
 .venv/%.installed: requirements/%.lock pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 .%/installed: requirements/%.lock pyproject.toml
 	$(PYTHON) -m venv .$*
-	.$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	.$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	.$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 .tools/installed: requirements/tools.lock
 	$(PYTHON) -m venv .tools
-	.tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	.tools/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	@touch $@
 
 # Compile the lock files: pins with the hashes of every file that the index has, and no host. Pins stay where they can;

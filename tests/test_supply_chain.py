@@ -26,5 +26,12 @@ def test_ci_installs_locked_packages_alone() -> None:
     windows = '-e ".[test]"'  # for which the locks lack packages
     assert windows in installs
     for line in set(installs) - {windows}:
-        assert line.startswith(("--require-hashes -r requirements/", "--no-deps --no-build-isolation ")), line
+        assert line.startswith(("--no-deps --require-hashes -r requirements/", "--no-deps --no-build-isolation ")), line
     assert re.findall(r"python -m build(.*)", text) == [" --no-isolation"]
+
+
+def test_make_resolves_nothing() -> None:
+    """Pip would look for the newest version of a pin that something needs with an extra, such as ``coverage[toml]``."""
+    installs = re.findall(r"pip install (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert len(installs) == 5
+    assert all("--no-deps" in line for line in installs)
