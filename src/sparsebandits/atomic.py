@@ -5,6 +5,9 @@ change, too. So nothing is undone. What learns works on a *fork*, which shares e
 what it changes, and never changes a shared array in place. When all is computed, the fork takes the place of the
 original in one step. CPython handles signals, and hands over to other threads, between bytecodes only: a function of C
 that calls other functions of C is one step.
+
+Compiled code that is interrupted while it calls back into Python turns Ctrl-C into an error of its own, such as a
+SystemError. :func:`was_interrupted` tells such an error from others.
 """
 
 from collections import deque
@@ -66,3 +69,32 @@ def at_once(*calls: tuple[Any, ...]) -> None:
     {'one': 1, 'two': 2}
     """
     deque(starmap(call, calls), maxlen=0)
+
+
+def was_interrupted(error: BaseException) -> bool:
+    """Return whether an error is what compiled code has made of Ctrl-C.
+
+    Parameters
+    ----------
+    error : exception
+        What was raised.
+
+    Returns
+    -------
+    bool
+        Whether a KeyboardInterrupt is the cause of it, or the cause of its cause. One that was merely being handled
+        when the error occurred does not count.
+
+    Examples
+    --------
+    >>> error = SystemError()
+    >>> error.__cause__ = KeyboardInterrupt()
+    >>> was_interrupted(error), was_interrupted(SystemError())
+    (True, False)
+    """
+    cause: BaseException | None = error
+    seen: set[int] = set()  # an error may be its own cause
+    while cause is not None and not isinstance(cause, KeyboardInterrupt) and id(cause) not in seen:
+        seen.add(id(cause))
+        cause = cause.__cause__
+    return isinstance(cause, KeyboardInterrupt)

@@ -421,3 +421,17 @@ def test_a_note_says_when_rewards_may_have_been_taken_for_features(tmp_path: Pat
     assert advice.about["observations"] == 0
     assert any("no column is called reward; features are flour, score" in note for note in advice.notes)
     assert not any("no column" in note for note in sb.decide(file, reward_columns="score", seed=0, n_draws=100).notes)
+
+
+def test_the_horizon_says_how_much_learning_is_worth() -> None:
+    table = pd.DataFrame({"x": [0.0, 1.0, 2.0, 5.0], "y": [1.0, 0.0, 1.0, 3.0]}, index=list("abcd"))
+    rewards = {"a": 1.0, "b": [2.0, 2.2], "c": 2.5}
+    long, short = (sb.decide(table, rewards, seed=0, n_draws=500, horizon=n) for n in (1000, 1))
+    assert long.recommendations[0].decision.diagnostics["rounds ahead"] == long.about["horizon"] == 1000
+    every = sb.decide(table, rewards, seed=0, n_draws=500, batch=4).recommendations
+    assert short.recommendations[0].expected_reward == max(one.expected_reward or 0.0 for one in every)
+    with pytest.raises(ValueError, match=r"^horizon: expected none"):
+        sb.decide(table, rewards, policy="lin-ucb", horizon=5)
+    for batch, horizon in ((1, 0), (3, 2)):
+        with pytest.raises(ValueError, match=r"^horizon: expected"):
+            sb.decide(table, rewards, batch=batch, horizon=horizon)

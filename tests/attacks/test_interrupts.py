@@ -136,3 +136,48 @@ def test_a_fork_and_a_step() -> None:
     found: list[int] = []
     assert interrupted(lambda: at_once((found.append, 1), (found.append, 2)), 1)
     assert found == []
+
+
+def test_an_error_that_is_its_own_cause_is_raised() -> None:
+    class Refuses(sb.journal.DecisionLog):
+        def decided(self, decision: sb.Decision, offered: Any) -> None:
+            error = OSError("disk full")
+            raise error from error
+
+    policy = sb.LinUCB(ACTIONS, journal=Refuses(), seed=0)
+    with pytest.raises(OSError, match="disk full"):
+        policy.ask()
+
+
+def masked(cause: BaseException) -> Callable[..., Any]:
+    """Return what compiled code does that is interrupted while it calls back into Python."""
+
+    def raised(*arguments: Any, **named: Any) -> Any:
+        raise SystemError("returned a result with an exception set") from cause
+
+    return raised
+
+
+COMPILED: dict[str, tuple[str, Callable[[sb.Policy], object]]] = {
+    "ask": ("sparsebandits.rules.optima.best_actions", lambda policy: policy.ask()),
+    "tell": ("sparsebandits.posteriors.particles.Particles.condition", lambda policy: policy.tell(4, 5.0)),
+    "update": (
+        "sparsebandits.posteriors.particles.Particles.condition",
+        lambda policy: policy.posterior.update([1, 0, 0], 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_ctrl_c_in_compiled_code_is_a_keyboard_interrupt(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, call = COMPILED[name]
+    policy = begun(POLICIES["Particles"]())
+    policy._optima = type(policy._optima)()
+    before = content(policy.state())
+    for cause, expected in ((KeyboardInterrupt(), KeyboardInterrupt), (MemoryError(), SystemError)):
+        monkeypatch.setattr(place, masked(cause))
+        with pytest.raises(expected):
+            call(policy)
+        assert content(policy.state()) == before
+    monkeypatch.undo()
+    call(policy)

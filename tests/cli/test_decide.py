@@ -44,7 +44,7 @@ def test_a_decision_its_reasons_and_its_log(tmp_path: Path) -> None:
         "4 actions, 2 features, 2 past rewards",
         f"Next: {entry.label} (expected reward",
         "SparseIDS chose action",
-        "information gain",
+        "saves later",
         "P(included)",
         "... and 1 more",
         "past rewards are read from reward",

@@ -1,5 +1,6 @@
 """SparseIDS and SparseTS: the paper's algorithm written out, noise that differs by action, defaults, diagnostics."""
 
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -39,7 +40,8 @@ def algorithms_2_and_3(theta: FloatArray, actions: FloatArray) -> int:
 def test_langevin_and_deterministic_selection_are_the_papers_algorithm(intercept: bool) -> None:
     """With an intercept, that of features relative to their mean over past rewards, or over the actions before."""
     prior = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.05, lambda1=0.5, noise_variance=1.0)
-    policy = sb.SparseIDS(ACTIONS, prior, 1.0, engine="langevin", n_draws=200, seed=4, intercept=intercept)
+    papers = partial(sb.SparseIDS, engine="langevin", rule="information-ratio")
+    policy = papers(ACTIONS, prior, 1.0, n_draws=200, seed=4, intercept=intercept)
     model = sb.Gaussian(1.0, intercept=intercept)
     sampler = sb.Langevin(prior, 6, n_draws=200, seed=child(4, ENGINE_STREAM), rewards=model)  # Algorithm 1, one chain
     rng = np.random.default_rng(0)
@@ -307,9 +309,10 @@ def test_diagnostics_are_recorded() -> None:
     assert sb.simulate(make, instance, 5, seed=0).recorded == {}
 
 
+@pytest.mark.parametrize("rule", ["information-ratio", "cost-to-go"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_diagnostics_are_those_of_the_draws(intercept: bool) -> None:
-    policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), 1.0, n_draws=500, seed=0, intercept=intercept)
+def test_diagnostics_are_those_of_the_draws(intercept: bool, rule: str) -> None:
+    policy = sb.SparseIDS(ACTIONS, sb.SpikeSlab(0.3, 0.5), 1.0, n_draws=500, seed=0, intercept=intercept, rule=rule)
     past = [policy.ask(), policy.ask(ACTIONS[3:4])]
     policy.tell(past, [1.0, 0.0])
     draws, decision = policy.posterior.draws(), policy.ask(ACTIONS[:7])
@@ -317,13 +320,17 @@ def test_diagnostics_are_those_of_the_draws(intercept: bool) -> None:
     known, reasons = information(draws, ACTIONS[:7] - centre), decision.reasons
     assert 1 < draws.effective_sample_size < 499
     assert sorted(reasons.candidates) == list(range(7))
+    level = 0.5 if intercept else 0.0  # σ²/W, of two rewards
+    information_in_nats = 0.5 * np.log1p((known.unbiased_gain + 0.05 * known.reward_variance) / (1.0 + level))
+    ratio = rule == "information-ratio"
     for name, values in (
         ("P(optimal)", known.optimal_probability),
         ("expected regret", known.expected_regret),
-        ("information gain", known.gain),
+        ("information gain", known.gain) if ratio else ("information (nats)", information_in_nats),
     ):
         np.testing.assert_allclose(reasons.columns[name], values[reasons.candidates])
-    assert decision.diagnostics["entropy of the optimal action (nats)"] == pytest.approx(known.entropy)
+    entropy = known.entropy if ratio else known.unbiased_entropy
+    assert decision.diagnostics["entropy of the optimal action (nats)"] == pytest.approx(entropy)
     assert decision.diagnostics["effective draws"] == pytest.approx(draws.effective_sample_size)
 
 

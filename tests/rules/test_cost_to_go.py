@@ -8,48 +8,128 @@ from hypothesis import strategies as st
 import sparsebandits as sb
 from sparsebandits.arguments import ArgumentError
 from sparsebandits.policies.sparse import SparsePolicy
-from sparsebandits.rules.cost_to_go import CostToGo, costs
+from sparsebandits.rules.cost_to_go import CostToGo, cheapest, costs
 
 
-def slow_cost(regret: float, least: float, information: float, entropy: float, rounds: float) -> float:
-    """Play for any number of rounds, sum the regret of each small step, take the best number."""
-    until = 0.5 * entropy / information
-    step = min(until, rounds) / 2000
-    doubt = np.clip(1.0 - (np.arange(2000) + 0.5) * step / until, 0.0, 1.0)
-    paid = np.concatenate(([0.0], np.cumsum((regret - least + least * doubt) * step)))
-    played = np.arange(2001) * step
-    left = np.clip(1.0 - played / until, 0.0, 1.0)
-    return float((paid + least * left * (rounds - played)).min())
+def slow_cost(played: float, regret: float, least: float, until: float, rounds: int) -> float:
+    """Cost of playing for some rounds, summed round by round; the last one counts for the part of it that is played."""
+    total, whole = 0.0, int(played)
+    for k in range(whole + 1):
+        part = 1.0 if k < whole else played - whole
+        total += part * (regret - least + least * max(1.0 - k / until, 0.0))  # a reward helps in later rounds
+    return total + (rounds - played) * least * max(1.0 - played / until, 0.0)
 
 
-@given(st.floats(0.01, 2.0), st.floats(0.0, 2.0), st.floats(0.001, 3.0), st.floats(0.01, 5.0), st.floats(1.5, 1000.0))
+@given(st.floats(0.01, 2.0), st.floats(0.0, 2.0), st.floats(0.001, 3.0), st.floats(0.01, 5.0), st.integers(1, 300))
 def test_costs_are_the_least_over_all_numbers_of_rounds(
-    least: float, apart: float, information: float, entropy: float, rounds: float
+    least: float, apart: float, information: float, entropy: float, rounds: int
 ) -> None:
-    regret = np.array([least, least + apart])
-    found, extra, later = costs(regret, np.array([0.0, information]), entropy, rounds)
-    assert found[1] == pytest.approx(slow_cost(regret[1], least, information, entropy, rounds), rel=1e-3, abs=1e-6)
-    assert found[0] == pytest.approx(least * rounds)
-    np.testing.assert_allclose(found, extra + later)
+    regret, until = np.array([least, least + apart]), 0.5 * entropy / information
+    found = costs(regret, np.array([0.0, information]), entropy, rounds)
+    most = max(min(until, rounds), 1.0)
+    slow = min(slow_cost(m, regret[1], least, until, rounds) for m in {*range(1, int(most) + 1), most})
+    wiggle = least / until / 8.0 + 1e-9  # a parabola and the straight lines between its points at whole numbers
+    assert found.total[1] == pytest.approx(slow, rel=1e-9, abs=max(wiggle, 0.6 * least / until))
+    assert found.total[1] <= slow + wiggle
+    assert found.total[0] == pytest.approx(least * rounds)
+    assert 1.0 <= found.rounds[1] <= most + 1e-9
+    again = slow_cost(float(round(found.rounds[1])), regret[1], least, until, rounds)
+    assert again >= slow - 1e-9
+    m = np.linspace(1.0, most, 200)  # the formula of the docstring, over all numbers of rounds
+    later = m - m * (m - 1.0) / (2.0 * until) + np.maximum(1.0 - m / until, 0.0) * (rounds - m)
+    assert found.total[1] <= (apart * m + least * later).min() * (1.0 + 1e-12)
 
 
-def test_nothing_to_learn_is_greedy() -> None:
-    regret, information = np.array([0.3, 0.1, 0.2]), np.array([9.0, 0.0, 1.0])
-    for entropy, rounds in ((0.0, 100.0), (1.0, 1.0)):
-        assert costs(regret, information, entropy, rounds)[0].argmin() == 1
-    assert costs(np.array([0.3, 0.0]), information[:2], 1.0, 100.0)[0].argmin() == 1
+@given(
+    st.lists(st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)), min_size=2, max_size=6),
+    st.floats(0.01, 3.0),
+    st.one_of(st.integers(1, 6), st.floats(1.0, 300.0)),
+)
+def test_no_action_costs_less_than_one_with_less_regret_and_more_information(
+    actions: list[tuple[float, float]], entropy: float, rounds: float
+) -> None:
+    regret, information = np.array(actions).T
+    total = costs(regret, np.minimum(information, entropy), entropy, rounds).total
+    for a, b in ((a, b) for a in range(len(actions)) for b in range(len(actions))):
+        if regret[a] >= regret[b] and information[a] <= information[b]:
+            assert total[a] >= total[b] * (1.0 - 1e-12)
+
+
+def test_near_copies_with_few_rounds_left() -> None:
+    """Rows that are a little shorter have more regret and less information, in the last rounds too."""
+    rows, played = np.vstack((np.eye(3), 0.999 * np.eye(3))), []
+    for seed in range(20):
+        policy = sb.SparseIDS(
+            rows, sb.SpikeSlab(1.0, 1.0), 1.0, "enumeration", 200, seed=seed, intercept=False, horizon=4
+        )
+        rng = np.random.default_rng(seed)
+        for _ in range(4):
+            means = policy.posterior.mean()
+            decision = policy.ask()
+            played.append(decision.action < 3 or means[decision.action - 3] <= 0.0)
+            policy.tell(decision, float(rows[decision.action] @ [0.3, 0.2, 0.1] + rng.standard_normal()))
+    assert all(played)
+
+
+def test_the_number_of_rounds_within_its_bounds() -> None:
+    """N = 100, e = Δ/2 and R = 120, so that m = R − ½ − N e / Δ = 69.5."""
+    found = costs(np.array([1.0, 1.5]), np.array([0.0, 0.005]), 1.0, 120)
+    assert found.rounds[1] == pytest.approx(69.5)
+    assert found.total[1] == pytest.approx(0.5 * 69.5 + 69.5 - 69.5 * 68.5 / 200 + 0.305 * 50.5)
+
+
+@pytest.mark.parametrize(
+    ("least", "entropy", "rounds"), [(0.1, 0.0, 100.0), (0.0, 1.0, 100.0), (0.1, 1.0, 1.0), (0.1, 1e-300, 1.0)]
+)
+def test_nothing_to_learn_or_nothing_to_learn_for_is_greedy(least: float, entropy: float, rounds: float) -> None:
+    regret, information = np.array([0.3, least, 0.2]), np.array([9.0, 0.0, 1.0])
+    found = costs(regret, information, entropy, rounds)
+    assert found.total.argmin() == 1
+    np.testing.assert_allclose(found.later, least * rounds)  # nothing is saved
+
+
+def test_an_action_that_is_worse_in_both_is_never_drawn() -> None:
+    """Where no action tells anything, all would cost the same if none of their rounds had to be played."""
+    rng = np.random.default_rng(0)
+    for information in (np.zeros(3), np.array([0.0, 1e-9, 0.0])):
+        cost = costs(np.array([0.1, 2.0, 100.0]), information, 0.5, 30.0)
+        assert {cheapest(cost.total, np.array([0.1, 2.0, 100.0]), rng) for _ in range(20)} == {(0, 1.0)}
+    actions = np.array([[i >> j & 1 for j in range(4)] for i in range(16)], dtype=float)  # among them a row of zeros
+    policy = sb.SparseIDS(actions, intercept=False, horizon=30, n_draws=300, seed=0)
+    for _ in range(30):
+        decision = policy.ask()
+        assert decision.probability == 1.0 or decision.id == 0
+        policy.tell(decision, float(actions[decision.action] @ [-1, -1, 0, -1] + rng.standard_normal()))
+
+
+def test_long_horizons_are_no_ties() -> None:
+    regret = np.array([1.0, 2.0, 50.0])
+    cost = costs(regret, np.array([0.5, 0.5, 0.0]), 1.0, 1e15).total
+    assert cheapest(cost, regret, np.random.default_rng(0)) == (0, 1.0)
+    assert cheapest(np.zeros(3), np.array([3.0, 1.0, 1.0]), np.random.default_rng(0))[1] == 0.5
 
 
 def test_rounds_left() -> None:
     assert [CostToGo(100).rounds_left(t) for t in (0, 60, 99, 200)] == [100, 40, 1, 1]
     assert CostToGo(0.99).rounds_left(7) == pytest.approx(100)
-    assert CostToGo().rounds_left(10_000) == 10_000
+    assert [CostToGo().rounds_left(t) for t in (0, 800)] == [200, 1000]
 
 
-@pytest.mark.parametrize("horizon", [0, -1, 2.5, 0.0, "ten", np.nan, True])
+@pytest.mark.parametrize("horizon", [0, -1, 2.5, 0.0, 1.0, np.float32(1.0), "ten", np.nan, True])
 def test_horizons_that_are_none(horizon: object) -> None:
     with pytest.raises(ArgumentError, match=r"^horizon: expected"):
         CostToGo(horizon=horizon)  # type: ignore[arg-type]
+
+
+def test_a_reward_tells_at_most_what_is_not_known() -> None:
+    """With little noise, ½ log(1 + v/σ²) is larger than the entropy, which no reward can be worth more than."""
+    posterior = sb.Enumeration(sb.SpikeSlab(1.0, 1.0), 2, 1e-8, n_draws=4000, seed=0)
+    beliefs = sb.rules.Beliefs(posterior, np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]]))
+    choice = CostToGo(1000).choose(beliefs, np.random.default_rng(0))
+    largest = choice.reasons.columns["information (nats)"].max()
+    assert (
+        largest == choice.reasons.notes["entropy of the optimal action (nats)"] == pytest.approx(np.log(2.0), abs=0.01)
+    )
 
 
 def test_it_pays_for_information_while_there_is_time() -> None:
@@ -60,8 +140,8 @@ def test_it_pays_for_information_while_there_is_time() -> None:
     beliefs = sb.rules.Beliefs(posterior, actions)
     long = CostToGo(1000).choose(beliefs, np.random.default_rng(0))
     assert long.action in (0, 1)
-    assert set(long.reasons.columns) >= {"pays now", "saves later"}
-    assert long.reasons.columns["saves later"][0] > long.reasons.columns["pays now"][0]
+    assert set(long.reasons.columns) >= {"costs now", "saves later"}
+    assert long.reasons.columns["saves later"][0] > long.reasons.columns["costs now"][0]
 
 
 def test_policies_have_it(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -74,4 +154,96 @@ def test_policies_have_it(tmp_path) -> None:  # type: ignore[no-untyped-def]
     policy.save(tmp_path / "policy")
     back = sb.load(tmp_path / "policy", SparsePolicy)
     assert back.ask().action == policy.ask().action
-    assert "pays now" in str(policy.explain(policy.ask()))
+    assert "costs now" in str(policy.explain(policy.ask()))
+
+
+def test_sparse_ids_has_it_by_default_and_the_papers_rule_is_one_word_away() -> None:
+    actions = np.eye(3)
+    ratio = sb.rules.InformationDirected
+    assert sb.SparseIDS(actions, n_draws=50).rule == CostToGo()
+    assert sb.SparseIDS(actions, n_draws=50, horizon=40).rule == CostToGo(40)
+    assert sb.SparseIDS(actions, n_draws=50, horizon=0.9).rule == CostToGo(0.9)
+    assert sb.SparseIDS(actions, n_draws=50, rule="information-ratio").rule == ratio()
+    assert sb.SparseIDS(actions, n_draws=50, rule="information-ratio", horizon=40).rule == ratio()
+    assert sb.SparseIDS(actions, n_draws=50, selection="randomised").rule == ratio(selection="randomised")
+    assert sb.SparseIDS(actions, n_draws=50, exponent=3.0, rule="information-ratio").rule == ratio(exponent=3.0)
+    with pytest.raises(ArgumentError, match=r'^rule: expected "information-ratio" with'):
+        sb.SparseIDS(actions, n_draws=50, rule="cost-to-go", gain="variance")
+    with pytest.raises(ArgumentError, match=r"^horizon: expected"):
+        sb.SparseIDS(actions, n_draws=50, rule="information-ratio", horizon=-3)
+
+
+def test_experiments_give_it_the_horizon() -> None:
+    problem = sb.experiments.Problem(np.eye(3), 1.0, 70, np.random.SeedSequence(0))
+    assert sb.maker(sb.SparseIDS, prior=sb.SpikeSlab(0.5, 1.0), n_draws=50)(problem).rule == CostToGo(70)
+
+
+def test_batches_are_chosen_as_if_expected_rewards_had_come() -> None:
+    """Each decision of a batch is the one of a policy that was told the expected rewards of those before."""
+    rng = np.random.default_rng(1)
+    actions = rng.standard_normal((30, 4))
+    prior = sb.SpikeSlab(0.5, 1.0)
+
+    def policy() -> sb.Policy:
+        made = sb.SparseIDS(actions, prior, 0.5, n_draws=500, seed=3, horizon=60, intercept=False)
+        decision = made.ask()
+        made.tell(decision, float(actions[decision.action] @ [1.0, -1.0, 0.0, 0.0]))
+        return made
+
+    batch, alone = policy().ask(n=4), policy()
+    assert [one.diagnostics["rounds ahead"] for one in batch] == [56] * 4  # after the batch, and this one
+    assert len({one.action for one in batch}) > 1
+    for one in batch:
+        beliefs = sb.rules.Beliefs(alone.posterior, alone.actions.features, decisions=4)
+        assert alone.rule.choose(beliefs, np.random.default_rng(0)).action == one.action
+        alone.posterior.update(one.features, float(alone.predict().mean[one.action]))
+
+
+def test_a_batch_that_is_all_there_is_buys_no_information() -> None:
+    """It is greedy, but for what believing an expected reward does to a mixture."""
+    rng = np.random.default_rng(5)
+    actions, theta = rng.standard_normal((40, 6)), np.array([1.0, 0.0, 0.0, 0.5, 0.0, 0.0])
+    rewards = actions[:6] @ theta + np.random.default_rng(6).standard_normal(6)
+    gained = []
+    for horizon in (6, 500):
+        policy = sb.SparseIDS(actions, sb.SpikeSlab(0.3, 1.0), 1.0, n_draws=2000, seed=5, horizon=horizon)
+        policy.posterior.update(actions[:6], rewards)
+        means = policy.predict().mean
+        batch = policy.ask(n=6, distinct=True)
+        assert {one.diagnostics["rounds ahead"] for one in batch} == {horizon - 5}
+        gained.append(sum(means[one.action] for one in batch) / np.sort(means)[-6:].sum())
+    assert gained[0] > 0.97
+    assert gained[1] < gained[0]
+
+
+def test_an_explanation_adds_up() -> None:
+    """The chosen candidate has the least cost, which is what it costs now, and later what it does not save."""
+    rng = np.random.default_rng(2)
+    actions = rng.standard_normal((15, 3))
+    policy = sb.SparseIDS(actions, n_draws=400, seed=0, horizon=80)
+    for _ in range(6):
+        decision = policy.ask()
+        policy.tell(decision, float(actions[decision.action, 0] + 0.3 * rng.standard_normal()))
+        columns, notes = decision.reasons.columns, decision.reasons.notes
+        nothing = notes["cost to go if nothing were learnt"]
+        np.testing.assert_allclose(columns["cost to go"], columns["costs now"] + nothing - columns["saves later"])
+        assert columns["cost to go"][0] == columns["cost to go"].min()
+
+
+def test_health_says_how_much_of_the_gain_is_noise() -> None:
+    rng = np.random.default_rng(0)
+    actions, prior = rng.standard_normal((60, 8)), sb.SpikeSlab(0.5, 1.0)
+    fresh = sb.SparseIDS(actions, seed=0)
+    assert fresh.health().good == fresh.posterior.health().good, "no verdict on the prior"
+    assert fresh.health().text.endswith("Information about the best action: that of the prior alone so far")
+    few, many = (sb.SparseIDS(actions, prior, 1.0, n_draws=n, seed=0) for n in (20, 5000))
+    for policy in (few, many, thompson := sb.SparseTS(actions, prior, 1.0, n_draws=5000, seed=0)):
+        policy.posterior.update(actions[:3], rng.standard_normal(3))
+    assert not few.health().good
+    assert "DOUBTFUL, take more draws" in few.health().text
+    assert many.health().good
+    assert "% of it was noise of the draws" in many.health().text
+    assert thompson.health() == thompson.posterior.health(), "it weighs no information"
+    lasso = sb.rivals.ESTC(actions, horizon=100, sparsity=2, seed=0)
+    with pytest.raises(ArgumentError, match=r"^policy: expected"):
+        lasso.health()

@@ -26,6 +26,7 @@ from sparsebandits.arguments import (
     check_count,
     check_flag,
     check_positive,
+    shown,
 )
 from sparsebandits.journal.jsonlines import JsonLines
 from sparsebandits.journal.record import Record, new_id, now
@@ -225,6 +226,7 @@ def decide(
     noise_variance: float | None = None,
     n_draws: int = 10_000,
     seed: int | None = None,
+    horizon: int | None = None,
 ) -> Advice:
     """Recommend the action to try next, or a batch of different ones.
 
@@ -257,6 +259,9 @@ def decide(
         Number of posterior draws.
     seed : int, optional
         The same seed gives the same advice. By default a new one, which is in ``advice.about["seed"]``.
+    horizon : int, optional
+        Number of trials that are still to come, these included: the fewer, the less is spent on learning. By default
+        200 are expected. For "sparse-ids" alone.
 
     Returns
     -------
@@ -285,10 +290,15 @@ def decide(
     size = check_count("n_draws", n_draws, least=10, most=MOST_DRAWS)
     if noise_variance is not None:
         noise_variance = check_positive("noise_variance", noise_variance)
+    ahead = None if horizon is None else check_count("horizon", horizon)
+    if ahead is not None and ahead < count:
+        raise ArgumentValueError("horizon", f"at least {count}, the size of the batch", shown(horizon))
+    if ahead is not None and kind != "sparse-ids":
+        raise ArgumentValueError("horizon", 'none for a policy other than "sparse-ids"', shown(horizon))
     only_untried = check_flag("untried", untried)
     past = read_history(actions, rewards, name, reward_columns, ignore)
     left = _rows_left(past, count, only_untried)
-    made = taught_policy(kind, past, noise_variance, size, number)
+    made = taught_policy(kind, past, noise_variance, size, number, ahead)
     posterior = made.posterior
     noise, health = float(posterior.noise_variance), posterior.health()
     features = feature_effects(posterior.summary(past.feature_names), past)
@@ -309,6 +319,7 @@ def decide(
         "noise_variance": noise if len(past.rewards) > 1 or noise_variance is not None else None,
         "n_draws": size,
         "seed": number,
+        "horizon": ahead,
     }
     doubt = () if health.good else (f"the sampling is {health}",)
     return Advice(tuple(recommendations), features, (*past.notes, *doubt), about)

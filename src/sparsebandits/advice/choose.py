@@ -18,13 +18,15 @@ def _option(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
 
 
-SPARSE = {_option(name): name for name in ("SparseIDS", "SparseTS")}  # imported on use, since they load Numba
+SPARSE = tuple(_option(name) for name in ("SparseIDS", "SparseTS"))  # imported on use, since they load Numba
 DENSE = {_option(policy.__name__): policy for policy in (LinearIDS, LinTS, LinUCB)}
 POLICIES = (*SPARSE, *DENSE)
 """Values of the option ``policy``."""
 
 
-def taught_policy(kind: str, past: History, noise_variance: float | None, n_draws: int, seed: int) -> Policy:
+def taught_policy(
+    kind: str, past: History, noise_variance: float | None, n_draws: int, seed: int, horizon: int | None = None
+) -> Policy:
     """Return a policy with priors in the units of the data, after the past rewards.
 
     Parameters
@@ -39,19 +41,26 @@ def taught_policy(kind: str, past: History, noise_variance: float | None, n_draw
         Number of posterior draws.
     seed : int
         Seed of the policy.
+    horizon : int, optional
+        Number of trials to come, for "sparse-ids".
     """
-    make = _sparse if kind in SPARSE else _dense
-    policy = make(kind, past, noise_variance, n_draws, seed)
+    if kind in SPARSE:
+        policy = _sparse(kind, past, noise_variance, n_draws, seed, horizon)
+    else:
+        policy = _dense(kind, past, noise_variance, n_draws, seed)
     if len(past.rewards):
         policy.posterior.absorb(past.features[past.tried], past.rewards)
     return policy
 
 
-def _sparse(kind: str, past: History, noise_variance: float | None, n_draws: int, seed: int) -> Policy:
+def _sparse(
+    kind: str, past: History, noise_variance: float | None, n_draws: int, seed: int, horizon: int | None
+) -> Policy:
     from sparsebandits.policies import sparse
 
-    policy: type[sparse.SparseIDS | sparse.SparseTS] = getattr(sparse, SPARSE[kind])
-    return policy(past.actions, noise_variance=noise_variance, n_draws=n_draws, seed=seed)
+    if kind == "sparse-ids":
+        return sparse.SparseIDS(past.actions, None, noise_variance, n_draws=n_draws, seed=seed, horizon=horizon)
+    return sparse.SparseTS(past.actions, None, noise_variance, n_draws=n_draws, seed=seed)
 
 
 def _dense(kind: str, past: History, noise_variance: float | None, n_draws: int, seed: int) -> Policy:

@@ -59,6 +59,10 @@ def decide(
     seed: Annotated[
         int | None, typer.Option(metavar="SEED", help="Same seed, same advice. Default: a random seed.")
     ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Trials still to come, these included, for sparse-ids. Default: 200 expected."),
+    ] = None,
     show: Annotated[int, typer.Option(min=0, metavar="N", help="Number of features to print.")] = 10,
     log: Annotated[
         Path | None,
@@ -93,6 +97,7 @@ def decide(
         noise_variance=noise_variance,
         n_draws=draws,
         seed=seed,
+        horizon=horizon,
     )
     if path is not None:
         advice.append_to(path)

@@ -30,12 +30,13 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
-from sparsebandits.atomic import at_once, forked
+from sparsebandits.atomic import at_once, forked, was_interrupted
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_learner, package_of, settings_of
 from sparsebandits.policies.decision import Decision, Explanation
 from sparsebandits.policies.saved import check_actions, check_record
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.randomness import COIN_STREAM, Seed, copied, generator_state, restore_generator, stream
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice
@@ -46,6 +47,12 @@ KIND = "sparsebandits.policy"
 VERSION = 4
 MOST_BATCH = 10**6
 """Largest number of decisions at once."""
+MOST_NOISE = 0.5
+"""Share of the information gain, and of the variance of mean rewards, that may be noise of the draws in good health."""
+FEWEST_REWARDS = 2
+"""Rewards before which the gain is that of the prior alone, and says nothing about the draws."""
+REMAINS = 0.2
+"""What the correction leaves of the noise, as a share of what it takes out (``python -m benchmarks.gain``)."""
 LEARNER = ("absorb", "state", "restore", "__dict__")
 """What every learner has."""
 
@@ -107,12 +114,17 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _one_at_a_time(method: Method) -> Method:
-    """Let calls from several threads wait for each other."""
+    """Let calls from several threads wait for each other, and let Ctrl-C end one as a KeyboardInterrupt."""
 
     @wraps(method)
     def alone(self: "Policy", *arguments: Any, **named: Any) -> Any:
         with self._lock:
-            return method(self, *arguments, **named)
+            try:
+                return method(self, *arguments, **named)
+            except Exception as error:
+                if was_interrupted(error):
+                    raise KeyboardInterrupt from None
+                raise
 
     return cast(Method, alone)
 
@@ -272,11 +284,12 @@ class Policy:
 
         May be called again before a reward has come; decisions without a reward are in :attr:`pending`. Nothing is
         learnt in between: a random rule (Thompson sampling, randomised IDS) draws again, and a deterministic one gives
-        the same action again, unless pending decisions count.
+        the same action again, unless pending decisions count, or few rounds of a known horizon are left.
 
         A batch is chosen one by one, as if each decision before had already given its expected reward, which leaves the
         mean where it is and reduces the uncertainty (Ginsbourger, Le Riche and Carraro 2010, "kriging believer";
-        Desautels, Krause and Burdick 2014); a learnt noise variance stays where it is meanwhile. A rule that draws
+        Desautels, Krause and Burdick 2014); a learnt noise variance stays where it is meanwhile. A rule with a horizon
+        counts all of the batch as played, since nothing is learnt before its rewards have come. A rule that draws
         afresh, as Thompson sampling does, needs no such help. If a journal fails in the middle of a batch, the
         decisions that it has recorded are in :attr:`pending`.
 
@@ -324,6 +337,7 @@ class Policy:
             raise ArgumentValueError("pending", "False", got)
         counts = n is not None and believes and not self.rule.draws_afresh if pending is None else pending
         self._record_all()
+        played = self._asked + count - 1  # nothing is learnt before the last of a batch
         believer, memory = None, self._optima
         left = np.arange(len(available))
         found: list[Decision] = []
@@ -335,7 +349,8 @@ class Policy:
                     believer, memory = fork.believer(), OptimaMemory()
                 self._believe(believer, awaited)
             offered = available.rows(left) if distinct and n is not None else available
-            choice = self.rule.choose(self._beliefs(offered, fork if believer is None else believer, memory), rng)
+            beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played)
+            choice = self.rule.choose(beliefs, rng)
             self._check_choice(choice, offered)
             if offered is not available:
                 choice = choice.among(left)
@@ -443,7 +458,7 @@ class Policy:
         if not hasattr(self.posterior, "draws"):
             raise ArgumentTypeError("policy", "one with a posterior to predict from", type(self.posterior).__name__)
         available = self.actions if actions is None else self.actions.plain().matched(actions)
-        beliefs = self._beliefs(available, self.posterior, OptimaMemory())
+        beliefs = self._beliefs(available, self.posterior, OptimaMemory(), self._asked)
         mean, variance = beliefs.means, beliefs.variances + beliefs.level_variance
         if beliefs.level is not None and beliefs.level.weight == 0.0:  # at any level
             mean, variance = np.full(len(mean), np.nan), np.full(len(mean), np.inf)
@@ -452,13 +467,58 @@ class Policy:
             mean, variance = np.full(len(mean), level), np.full(len(mean), np.inf)
         return Prediction(mean, np.sqrt(variance), beliefs.optimal_probability)
 
+    @_one_at_a_time
+    def health(self) -> Health:
+        """Report how far decisions can be trusted: what the posterior reports, and how much of the gain is noise.
+
+        The information gain of an action is computed from draws, and their noise adds to it. The rule of least cost to
+        go takes most of that part out (docs/mathematics.md has what it leaves); the paper's rule leaves it in. Of
+        policies that weigh no information the report is the posterior's alone. Before the second reward the gain is
+        that of the prior, which may be so wide that it differs much between seeds.
+
+        Returns
+        -------
+        Health
+            Whether all is well, and why, in words.
+
+        Raises
+        ------
+        ArgumentError
+            If the learner has no posterior.
+
+        Examples
+        --------
+        >>> import sparsebandits as sb
+        >>> sb.LinearIDS(np.eye(2), seed=0).health().good
+        True
+        """
+        if not hasattr(self.posterior, "draws"):
+            raise ArgumentTypeError("policy", "one with a posterior to report on", type(self.posterior).__name__)
+        own: Health = self.posterior.health()
+        if not self.rule.weighs_information:
+            return own
+        if self.posterior.evidence.count < FEWEST_REWARDS:
+            return Health(own.good, f"{own.text}. Information about the best action: that of the prior alone so far")
+        known = self._beliefs(self.actions, self.posterior, OptimaMemory(), self._asked).information
+        noise, groups = known.noise_in_gain, len(known.support)
+        good = max(noise, known.best.noise_share) <= MOST_NOISE
+        left = REMAINS * noise / (1.0 - noise) if good else 1.0  # as a share of the corrected gain
+        if good and not own.good:
+            return Health(False, f"{own.text}. Information about the best action: no better than the draws")
+        text = (
+            f"good: {noise:.0%} of it was noise of the draws, about {left:.1%} remains after the correction"
+            if good
+            else "DOUBTFUL, take more draws: most of it is noise of the draws"
+        )
+        return Health(good, f"{own.text}. Information about the best action, one of {groups} now: {text}")
+
     def _relative(self, available: ActionSet) -> FloatArray:
         """Return features relative to the mean of the policy's own, which an intercept makes free: digits are kept."""
         return available.features if self._origin is None else frozen(available.features - self._origin)
 
-    def _beliefs(self, available: ActionSet, posterior: Any, memory: OptimaMemory) -> Beliefs:
+    def _beliefs(self, available: ActionSet, posterior: Any, memory: OptimaMemory, played: int) -> Beliefs:
         features = self._own if available is self.actions else self._relative(available)
-        return Beliefs(posterior, features, available.noise_variances, self._asked, memory, self._origin)
+        return Beliefs(posterior, features, available.noise_variances, played, memory, self._origin)
 
     @_one_at_a_time
     def tell(self, decision: Told | Iterable[Told], reward: object) -> None:

@@ -37,7 +37,11 @@ ENGINES: dict[str, type[SparseEngine]] = {
     "enumeration": Enumeration,
 }
 
-RULES = ("information-ratio", "cost-to-go")
+DRAWS = 4000
+"""Default number of posterior draws. Decisions with 10,000 are not better, since the gain is corrected for the noise of
+the draws (docs/rules.md)."""
+
+RULES = ("cost-to-go", "information-ratio")
 
 GIVEN_TO_ENGINES = ("prior", "dimension", "noise_variance", "rewards", "n_draws", "seed")
 
@@ -110,7 +114,7 @@ class SparsePolicy(Policy):
         "particles" is asymptotically exact in their number; "langevin" is the paper's (it needs a Laplace spike and a
         known noise variance); "gibbs" runs chains again after each reward, so it is slow; "enumeration" is exact for
         small d and needs a known slab variance.
-    n_draws : int, default=10000
+    n_draws : int, default=4000
         Posterior draws from which regret and information are computed.
     engine_options : mapping, optional
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
@@ -131,7 +135,7 @@ class SparsePolicy(Policy):
         prior: SpikeSlab | None = None,
         noise_variance: object = None,
         engine: str = "particles",
-        n_draws: int = 10_000,
+        n_draws: int = DRAWS,
         engine_options: Mapping[str, Any] | None = None,
         seed: Seed = None,
         rewards: Rewards | None = None,
@@ -169,15 +173,11 @@ class SparseIDS(SparsePolicy):
         prior if it is to be learnt, which is the default. Short form of ``rewards``.
     engine : {"particles", "gibbs", "langevin", "enumeration"}, default="particles"
         See :class:`SparsePolicy`.
-    n_draws : int, default=10000
+    n_draws : int, default=4000
         Posterior draws from which regret and information are computed.
-    exponent : float, default=2.0
-        λ of the information ratio, at least 2.
-    selection : {"deterministic", "randomised"}, default="deterministic"
-        Minimise the ratio over actions or over distributions. The default has the smaller measured regret at d = 40;
-        at d = 100 the two are not significantly different (docs/measurements.md).
-    gain : str, default="variance"
-        The information gain of the ratio (:class:`~sparsebandits.rules.InformationDirected`).
+    exponent, selection, gain : optional
+        Settings of the information ratio (:class:`~sparsebandits.rules.InformationDirected`), which is the rule if one
+        of them is given.
     engine_options : mapping, optional
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
     seed : int, SeedSequence or None
@@ -188,17 +188,20 @@ class SparseIDS(SparsePolicy):
         Where decisions and rewards are recorded.
     intercept : bool, default=True
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
-    rule : {"information-ratio", "cost-to-go"}, default="information-ratio"
-        What is minimised: the paper's ratio, with ``exponent``, ``selection`` and ``gain``, or the cost to go
-        (:class:`~sparsebandits.rules.CostToGo`), which takes account of the rounds that are left.
+    rule : {"cost-to-go", "information-ratio"}, default="cost-to-go"
+        What is minimised: the cost to go (:class:`~sparsebandits.rules.CostToGo`), which weighs what an action costs
+        now against what its information saves in the rounds to come; or the paper's ratio. docs/rules.md has the
+        measurements behind the default.
     horizon : int or float, optional
         For the cost to go (the ratio does not use it): the number of rounds in all, or a number below one by which
-        every round counts less than the one before; by default the end is not known.
+        every round counts less than the one before. By default the end is not known, and 200 + t rounds are expected to
+        come after t.
 
     Raises
     ------
     ArgumentError
-        If an argument belongs to the other rule, or if the engine cannot serve the prior or the rewards.
+        If ``exponent``, ``selection`` or ``gain`` is given with the other rule, or if the engine cannot serve the prior
+        or the rewards.
 
     Examples
     --------
@@ -213,24 +216,25 @@ class SparseIDS(SparsePolicy):
         prior: SpikeSlab | None = None,
         noise_variance: object = None,
         engine: str = "particles",
-        n_draws: int = 10_000,
-        exponent: float = 2.0,
-        selection: str = "deterministic",
-        gain: str = "variance",
+        n_draws: int = DRAWS,
+        exponent: float | None = None,
+        selection: str | None = None,
+        gain: str | None = None,
         engine_options: Mapping[str, Any] | None = None,
         seed: Seed = None,
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
         intercept: bool = True,
-        rule: str = "information-ratio",
+        rule: str | None = None,
         horizon: float | None = None,
     ) -> None:
-        ratio = InformationDirected(exponent, selection, gain)
-        chosen: Rule = ratio
-        if check_choice("rule", rule, RULES) == "cost-to-go":
-            if ratio != InformationDirected():
-                raise ArgumentValueError("rule", '"information-ratio" with exponent, selection or gain', shown(rule))
-            chosen = CostToGo(horizon)
+        given = {"exponent": exponent, "selection": selection, "gain": gain}
+        settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        named = "information-ratio" if settings else "cost-to-go"
+        if rule is not None and check_choice("rule", rule, RULES) != named and settings:
+            raise ArgumentValueError("rule", '"information-ratio" with exponent, selection or gain', shown(rule))
+        to_go = CostToGo(horizon)
+        chosen: Rule = to_go if (rule or named) == "cost-to-go" else InformationDirected(**settings)
         super().__init__(
             actions, chosen, prior, noise_variance, engine, n_draws, engine_options, seed, rewards, journal, intercept
         )
@@ -249,7 +253,7 @@ class SparseTS(SparsePolicy):
         As for :class:`SparseIDS`.
     engine : {"particles", "gibbs", "langevin", "enumeration"}, default="particles"
         See :class:`SparsePolicy`.
-    n_draws : int, default=10000
+    n_draws : int, default=4000
         Posterior draws from which one is picked.
     engine_options : mapping, optional
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
@@ -275,7 +279,7 @@ class SparseTS(SparsePolicy):
         prior: SpikeSlab | None = None,
         noise_variance: object = None,
         engine: str = "particles",
-        n_draws: int = 10_000,
+        n_draws: int = DRAWS,
         engine_options: Mapping[str, Any] | None = None,
         seed: Seed = None,
         rewards: Rewards | None = None,

@@ -30,7 +30,7 @@ class Beliefs:
     noise_variances : array of shape (K,), optional
         Noise variance of each action's reward, where they differ and are known.
     decisions : int, default=0
-        Number of decisions that the policy has made before this one.
+        Number of decisions that the policy has made before this one, those of its batch included.
     memory : OptimaMemory, optional
         Remembers the best actions under the last draws.
     origin : array of shape (d,), optional

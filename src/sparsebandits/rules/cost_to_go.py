@@ -6,19 +6,22 @@ R the rounds left, I_a the information that one reward of a brings about the bes
 
 - N_a = ½ H / I_a, the rounds of a after which x* is known
 - e_a = Δ_a − Δ_g, what a round of a costs more than a round of g
-- m_a = R − N_a e_a / Δ_g, within 0 and min(N_a, R): the number of rounds that costs least
-- cost_a = e_a m + Δ_g (m − m² / 2N_a) + Δ_g (1 − m / N_a) (R − m), with m = m_a
+- m_a = R − ½ − N_a e_a / Δ_g, at most N_a and at least 1: the number of rounds that costs least
+- cost_a = e_a m + Δ_g (m − m (m − 1) / 2N_a) + Δ_g (1 − m / N_a) (R − m), with m = m_a
 
-The first term is paid now; the others are the regret of what is not known yet. The action of least cost is played for
-one round, and all is computed anew. In the last round the rule is greedy.
+The first term is paid now; the others are the regret of what is not known yet: in round k of a the doubt is
+1 − (k − 1) / N_a, or zero, since a reward helps in later rounds only. An action that has more regret and no more
+information than another one never costs less. The action of least cost is played for one round, and all is computed
+anew; of actions that cost the same, the one of least regret. In the last round the rule is greedy.
 
-The information is I_a = ½ log(1 + (v_a + κ T_a) / σ²), with v_a = Var(E[⟨a, θ⟩ | x*]) without the noise of the draws
-(``information.py``), T_a = Var⟨a, θ⟩ and σ² the noise variance. The second term is for what a reward says about θ
-beyond x*, which helps to find x* later. The plain v̂ of Algorithm 3 has such a term by accident: its bias is a share of
-T that depends on the number of draws.
+The information is I_a = ½ log(1 + (v_a + κ T_a) / σ²), at most H, with v_a = Var(E[⟨a, θ⟩ | x*]) without the noise of
+the draws (``information.py``), T_a = Var⟨a, θ⟩ and σ² the noise variance. The second term is for what a reward says
+about θ beyond x*, which helps to find x* later. The plain v̂ of Algorithm 3 has such a term by accident: its bias is a
+share of T that depends on the number of draws.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -26,20 +29,41 @@ from numpy.random import Generator
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_between, check_number
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
-from sparsebandits.rules.optima import pick
+from sparsebandits.rules.optima import ROUNDING, pick
 from sparsebandits.rules.rule import Rule
 
 KAPPA = 0.05
 """Default share of Var⟨a, θ⟩ that counts as information beside v."""
 
-AHEAD = 500
-"""Rounds that are looked ahead, at least, where the horizon is not known."""
+AHEAD = 200
+"""Rounds that are looked ahead where the horizon is not known, beside as many as have been played."""
 
 
-def costs(
-    regret: FloatArray, information: FloatArray, entropy: float, rounds: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return what each action costs in all, and the two parts of it.
+class Costs(NamedTuple):
+    """What each action costs over the rounds that are left, arrays of shape (K,).
+
+    Attributes
+    ----------
+    rounds : array
+        m_a, the number of rounds that a would be played.
+    now : array
+        e_a m_a, what that costs more than playing the action of least regret.
+    later : array
+        The regret of what is not known yet.
+    """
+
+    rounds: FloatArray
+    now: FloatArray
+    later: FloatArray
+
+    @property
+    def total(self) -> FloatArray:
+        """The cost to go."""
+        return self.now + self.later
+
+
+def costs(regret: FloatArray, information: FloatArray, entropy: float, rounds: float) -> Costs:
+    """Return what each action costs in the rounds that are left.
 
     Parameters
     ----------
@@ -50,42 +74,63 @@ def costs(
     entropy : float
         H(x*), in nats.
     rounds : float
-        R, the rounds that are left.
+        R, the rounds that are left, at least one.
 
     Returns
     -------
-    total, extra, later : array of shape (K,)
-        The cost, which is extra + later; e_a m_a, paid for playing a instead of g; and the regret of what is not known
-        yet.
+    Costs
+        Now, later and in all.
 
     Examples
     --------
-    >>> costs(np.array([0.1, 0.3]), np.array([0.0, 0.5]), 0.5, 100)[0].round(3)
-    array([10.   ,  0.125])
+    >>> costs(np.array([0.1, 0.3]), np.array([0.0, 0.5]), 0.5, 100).total
+    array([10. ,  0.3])
     """
     least = float(regret.min())
     apart = regret - least
-    if least <= 0.0 or entropy <= 0.0 or rounds <= 1.0:  # nothing to learn, or nothing to learn for
-        return apart * rounds, apart * rounds, np.zeros(len(regret))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        until = 0.5 * entropy / information  # infinite where nothing is learnt
-        best = np.where(apart > 0.0, rounds - until * apart / least, rounds)
-        play = np.clip(best, 0.0, np.minimum(until, rounds))
-        share = np.where(np.isfinite(until), play / until, 0.0)
-    extra = apart * play
-    later = least * (play - 0.5 * play * share + (1.0 - share) * (rounds - play))
-    return extra + later, extra, later
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        until = np.where(information > 0.0, 0.5 * entropy / information, np.inf)  # where nothing is learnt
+        if least <= 0.0 or entropy <= 0.0:  # nothing to learn
+            until = np.full(len(regret), np.inf)
+        best = rounds - 0.5 - np.where(apart > 0.0, until * apart / least, 0.0)
+    play = np.clip(best, 1.0, np.maximum(until, 1.0))
+    rate = 1.0 / np.maximum(until, 1e-300)
+    doubt = np.maximum(1.0 - play * rate, 0.0)
+    later = least * (play - 0.5 * play * (play - 1.0) * rate + doubt * (rounds - play))
+    return Costs(play, apart * play, later)
+
+
+def cheapest(cost: FloatArray, regret: FloatArray, rng: Generator) -> tuple[int, float]:
+    """Return the action of least cost, of those that tie the one of least regret, and its probability.
+
+    Parameters
+    ----------
+    cost, regret : array of shape (K,)
+        Cost to go and Δ of each action.
+    rng : Generator
+        Source of randomness, which is used only if actions tie in both.
+
+    Returns
+    -------
+    action, probability : int, float
+        The action and its probability.
+    """
+    rows = np.flatnonzero(cost <= cost.min() * (1.0 + ROUNDING))
+    place, probability = pick(-regret[rows], rng)
+    return int(rows[place]), probability
 
 
 @dataclass(frozen=True)
 class CostToGo(Rule):
     """Play the action of least cost to go.
 
+    When the horizon is over, the rule is greedy.
+
     Parameters
     ----------
     horizon : int or float, optional
         Number of rounds in all; or a number below one by which every round counts less than the one before, for use
-        without an end; by default the end is not known.
+        without an end. By default the end is not known, and 200 + t rounds are expected to come after t.
     share : float, default=0.05
         κ, the share of Var⟨a, θ⟩ that counts as information beside the gain v.
 
@@ -95,6 +140,7 @@ class CostToGo(Rule):
     CostToGo(horizon=500, share=0.05)
     """
 
+    weighs_information: ClassVar[bool] = True
     horizon: float | None = None
     share: float = KAPPA
 
@@ -102,9 +148,15 @@ class CostToGo(Rule):
         object.__setattr__(self, "share", check_between("share", self.share, 0.0, 1.0))
         if self.horizon is not None:
             number = check_number("horizon", self.horizon)
-            if not (0.0 < number < 1.0 or (number >= 1.0 and number == int(number))):
-                expected = "a whole number of rounds, or a discount between 0 and 1"
+            whole = (
+                number >= 1.0
+                and number == int(number)
+                and not (number == 1.0 and isinstance(self.horizon, float | np.floating))
+            )
+            if not (0.0 < number < 1.0 or whole):
+                expected = "a whole number of rounds, at least 1, or a discount between 0 and 1"
                 raise ArgumentValueError("horizon", expected, repr(self.horizon))
+            object.__setattr__(self, "horizon", int(number) if whole else number)
 
     def rounds_left(self, decisions: int) -> float:
         """Return the number of rounds that information is worth something for.
@@ -120,32 +172,35 @@ class CostToGo(Rule):
             R.
         """
         if self.horizon is None:
-            return float(max(AHEAD, decisions))
+            return float(AHEAD + decisions)
         if self.horizon < 1.0:
             return 1.0 / (1.0 - self.horizon)
         return float(max(self.horizon - decisions, 1))
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
-        """Choose the action of least cost; actions that tie are equally likely."""
+        """Choose the action of least cost; actions that tie in cost and regret are equally likely."""
         known, rounds = beliefs.information, self.rounds_left(beliefs.decisions)
+        entropy = known.unbiased_entropy
         variance = known.unbiased_gain + self.share * known.reward_variance
-        gain = 0.5 * np.log1p(variance / beliefs.noise_variances)
-        cost, extra, later = costs(known.expected_regret, gain, known.unbiased_entropy, rounds)
-        action, probability = pick(-cost, rng)
+        gain = np.minimum(0.5 * np.log1p(variance / beliefs.noise_variances), entropy)
+        cost = costs(known.expected_regret, gain, entropy, rounds)
+        total = cost.total
+        action, probability = cheapest(total, known.expected_regret, rng)
         greedy = float(known.expected_regret.min()) * rounds
-        noise = 1.0 - float(known.unbiased_gain.sum() / max(known.gain.sum(), 1e-300)) if known.gain.any() else 0.0
         columns = {
             "expected regret": known.expected_regret,
             "information (nats)": gain,
-            "pays now": extra,
-            "saves later": greedy - later,
+            "rounds": cost.rounds,
+            "costs now": cost.now,
+            "saves later": greedy - cost.later,
+            "cost to go": total,
             "P(optimal)": known.optimal_probability,
         }
         notes = {
-            "cost of what is not known, if nothing is learnt": greedy,
+            "cost to go if nothing were learnt": greedy,
             "rounds ahead": rounds,
-            "entropy of the optimal action (nats)": known.unbiased_entropy,
-            "noise of the draws, taken from the gain": noise,
+            "entropy of the optimal action (nats)": entropy,
+            "share of the gain that was noise of the draws, and taken out": known.noise_in_gain,
             "effective draws": beliefs.draws.effective_sample_size,
         }
         contributions = beliefs.features[action] * known.mean

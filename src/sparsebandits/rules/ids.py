@@ -7,6 +7,7 @@ same regret and gain are equally likely.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -82,6 +83,7 @@ class InformationDirected(Rule):
     InformationDirected(exponent=2.0, selection='randomised', gain='variance')
     """
 
+    weighs_information: ClassVar[bool] = True
     exponent: float = 2.0
     selection: str = "deterministic"
     gain: str = "variance"

@@ -13,6 +13,7 @@ If rewards have an intercept, the mean reward of a is ⟨a − x̄, θ⟩ above 
 so v(a) = Var(E[⟨a − x̄, θ⟩ | x*]); Δ does not depend on x̄.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,8 +33,6 @@ class Information:
     ----------
     expected_regret : array of shape (K,)
         Δ of each action.
-    gain : array of shape (K,)
-        v of each action.
     best : Best
         x*, resolved where actions tie.
     centre : array of shape (d,) or None
@@ -41,9 +40,15 @@ class Information:
     """
 
     expected_regret: FloatArray
-    gain: FloatArray
     best: Best
     centre: FloatArray | None = None
+
+    @cached_property
+    def gain(self) -> FloatArray:
+        """The gain v of each action, shape ``(K,)``."""
+        if len(self.best.support) == 1:
+            return np.zeros(len(self.expected_regret))
+        return self.best.variances(self.centre)[self.best.optima.actions.number]
 
     @cached_property
     def reward_variance(self) -> FloatArray:
@@ -52,11 +57,17 @@ class Information:
 
     @cached_property
     def unbiased_gain(self) -> FloatArray:
-        """V of each action, corrected for the noise of the draws, shape ``(K,)``."""
+        """The gain v of each action, corrected for the noise of the draws, shape ``(K,)``."""
         best = self.best
         if len(best.support) == 1:
             return self.gain
         return unbiased(self.gain, self.reward_variance, best.noise_share, float(best.weights @ best.weights))
+
+    @property
+    def noise_in_gain(self) -> float:
+        """Share of ``gain``, summed over actions, that ``unbiased_gain`` takes out as noise of the draws."""
+        total = float(self.gain.sum())
+        return max(1.0 - float(self.unbiased_gain.sum()) / total, 0.0) if total > 0.0 else 0.0
 
     @property
     def mean(self) -> FloatArray:
@@ -87,9 +98,10 @@ class Information:
     def unbiased_entropy(self) -> float:
         """H(x*) in nats, with half the number of groups but one per draw for those that no draw has shown.
 
-        This is the correction of Miller (1955), for the effective number of draws.
+        This is the correction of Miller (1955), for the effective number of draws; the entropy is at most log K.
         """
-        return self.entropy + 0.5 * (len(self.best.support) - 1) * float(self.best.weights @ self.best.weights)
+        missing = 0.5 * (len(self.best.support) - 1) * float(self.best.weights @ self.best.weights)
+        return min(self.entropy + missing, math.log(len(self.best.optima.actions.distinct)))
 
     @property
     def entropy(self) -> float:
@@ -173,8 +185,4 @@ def information(
     regret = np.maximum(float(draws.weights @ optima.value) - best.predictions, 0.0)
     if len(best.support) == 1:
         regret[best.support[0]] = 0.0
-        gain = np.zeros(len(regret))
-    else:
-        gain = best.variances(centre)
-    number = optima.actions.number
-    return Information(regret[number], gain[number], best, centre)
+    return Information(regret[optima.actions.number], best, centre)

@@ -31,6 +31,13 @@ BLOCK = 256
 MOSTLY_ZERO = 0.25
 """Share of nonzero coefficients below which going through them one by one is faster than a matrix product."""
 
+MOST_PRODUCTS = 200_000_000
+"""Number of products K d² above which variances of rewards are estimated from some of the draws: they would take longer
+than all the rest of a decision."""
+
+REPRESENTATIVES = 512
+"""Number of draws that are picked for that."""
+
 ERRORS = 2.0
 """Standard errors that each of two means may be off, for them to count as equal."""
 
@@ -118,6 +125,11 @@ class Prepared:
         from sparsebandits.posteriors.kernels.sparse_draws import Panels  # compiled code, which dense draws do not need
 
         return Panels(self.distinct)
+
+    @cached_property
+    def mean_squares(self) -> FloatArray:
+        """Mean square of each feature, shape ``(d,)``."""
+        return np.asarray(np.mean(self.distinct * self.distinct, axis=0))
 
     @cached_property
     def reach(self) -> FloatArray:
@@ -237,7 +249,8 @@ def _sets_of_ties(theta: FloatArray, actions: Prepared) -> tuple[IntArray, list[
     for start in range(0, len(theta), BLOCK):
         block = slice(start, start + BLOCK)
         keys[block] = _inside(theta[block], actions) @ actions.addresses
-    _, example, label = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    # As complex numbers: NumPy compares rows as structures, and turns a Ctrl-C in there into a TypeError.
+    _, example, label = np.unique(keys.view(np.complex128).ravel(), return_index=True, return_inverse=True)
     return label.reshape(-1), [np.flatnonzero(_inside(theta[m : m + 1], actions)) for m in example.tolist()]
 
 
@@ -406,22 +419,28 @@ class Best:
         if self.optima.grouped is not None:
             rows = self.compressed
             if len(rows.values) <= MOSTLY_ZERO * len(self.support) * len(self.mean):  # means of many draws: few zeros
-                from sparsebandits.posteriors.kernels.sparse_draws import spreads
-
-                offset = np.zeros(len(self.support))
-                if centre is not None:
-                    of_entries = rows.values * centre[rows.columns]
-                    offset = np.add.reduceat(np.append(of_entries, 0.0), np.minimum(rows.starts[:-1], len(of_entries)))
-                    offset = np.where(np.diff(rows.starts) > 0, offset, 0.0) - float(centre @ self.mean)
-                return spreads(rows, self.probability, self.predictions, offset, actions.panels, len(self.mean))
+                return self._spreads(rows, self.probability, centre)
         deviations = self.conditional_mean() - self.mean
         products = deviations @ actions.distinct.T
         if centre is not None:
             products -= (deviations @ centre)[:, np.newaxis]
         return np.asarray(self.probability @ (products * products))
 
+    def _spreads(self, rows: "Rows", weights: FloatArray, centre: FloatArray | None) -> FloatArray:
+        """Return Σ_g weights[g] ⟨a − centre, row g − E θ⟩² of each distinct action, shape ``(U,)``."""
+        from sparsebandits.posteriors.kernels.sparse_draws import spreads
+
+        offset = np.zeros(len(weights))
+        if centre is not None:
+            of_entries = rows.values * centre[rows.columns]
+            offset = np.add.reduceat(np.append(of_entries, 0.0), np.minimum(rows.starts[:-1], len(of_entries)))
+            offset = np.where(np.diff(rows.starts) > 0, offset, 0.0) - float(centre @ self.mean)
+        return spreads(rows, weights, self.predictions, offset, self.optima.actions.panels, len(self.mean))
+
     def reward_variances(self, centre: FloatArray | None = None) -> FloatArray:
         """Return Var⟨a − centre, θ⟩ of each distinct action over the draws, shape ``(U,)``.
+
+        For many actions with many features it is estimated from some of the draws, to within 6% or so.
 
         Parameters
         ----------
@@ -435,14 +454,38 @@ class Best:
         """
         optima = self.optima
         if optima.rows is not None:
-            from sparsebandits.posteriors.kernels.sparse_draws import second_moments
+            from sparsebandits.posteriors.kernels.sparse_draws import compressed, second_moments
 
+            if optima.actions.distinct.size * len(self.mean) > MOST_PRODUCTS:
+                draws, shares = self._representatives()
+                return self._spreads(compressed(optima.theta[draws]), shares, centre)
             moments = second_moments(optima.rows, self.weights, len(self.mean))
         else:
             moments = (optima.theta.T * self.weights) @ optima.theta
         x = optima.actions.distinct if centre is None else optima.actions.distinct - centre
         means = x @ self.mean
         return np.asarray(np.maximum(np.einsum("kj,kj->k", x @ moments, x) - means * means, 0.0))
+
+    def _representatives(self) -> tuple[IntArray, FloatArray]:
+        """Return some draws, and weights for them, by which variances of rewards can be estimated without bias.
+
+        A draw is picked in proportion to its weight times its part of the mean variance, half by half with the weight
+        alone, so that few draws far out are among them. They are picked at even steps, not at random.
+        """
+        optima, mean = self.optima, self.mean
+        assert optima.rows is not None
+        starts, columns, values = optima.rows
+        scale = optima.actions.mean_squares
+        draw = np.repeat(np.arange(len(self.weights)), np.diff(starts))
+        apart = np.bincount(draw, scale[columns] * values * (values - 2.0 * mean[columns]), len(self.weights))
+        size = np.maximum(apart + float(scale @ (mean * mean)), 0.0)
+        part = self.weights * (size + float(self.weights @ size))
+        total = np.cumsum(part)
+        if not total[-1] > 0.0:  # all draws are equal
+            return np.zeros(1, dtype=np.intp), np.ones(1)
+        picked = np.searchsorted(total, total[-1] * (np.arange(REPRESENTATIVES) + 0.5) / REPRESENTATIVES)
+        draws, counts = np.unique(np.minimum(picked, len(part) - 1), return_counts=True)
+        return draws, counts / REPRESENTATIVES * self.weights[draws] / (part[draws] / total[-1])
 
     @cached_property
     def noise_share(self) -> float:

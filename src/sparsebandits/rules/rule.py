@@ -20,6 +20,7 @@ class Rule(ABC):
     """Base class of decision rules."""
 
     draws_afresh: ClassVar[bool] = False  # whether asking again gives a new draw, as in Thompson sampling
+    weighs_information: ClassVar[bool] = False  # whether the information gain of ``Beliefs`` enters the choice
 
     @abstractmethod
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:

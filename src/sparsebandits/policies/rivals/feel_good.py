@@ -46,7 +46,8 @@ class FeelGood(Rule):
     """Play the best action under one draw of the optimistic posterior.
 
     Always one of the posterior's standing draws is picked, so its probability is exact given these. Of actions that tie
-    under the draw, the one with the largest mean under the optimistic posterior is played.
+    under the draw, the one with the largest mean is played: under the optimistic posterior, or under the posterior
+    where an engine knows that mean exactly.
 
     Parameters
     ----------

@@ -8,7 +8,8 @@ After t rounds with a fixed set of actions it is
 draws. λ is in units of the noise (the papers have σ = 1), so that the unit of rewards does not matter.
 
 - **Rounds.** t is the number of rewards that the posterior has learnt from: in Zhang's loss a past round adds its
-  likelihood and its optimism together. Decisions that await their reward count for neither.
+  likelihood and its optimism together. Decisions that await their reward count for neither;
+  in a batch, those before count as rewarded, as their expected rewards are believed.
 - **Changing actions.** The papers sum the maximum over each past round's own actions. A rule has no memory of those,
   so t times the maximum over the *current* actions is used: exact for a fixed set, an approximation otherwise.
 - **Intercept.** The mean reward of a under θ is then ȳ + ⟨a − x̄, θ⟩ up to the error of the level, which is normal with

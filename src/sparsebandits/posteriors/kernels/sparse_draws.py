@@ -211,12 +211,13 @@ def second_moments(rows: Any, weights: Any, dimension: int) -> Any:
     array of shape (d, d)
     """
     starts, columns, values = rows
-    moments = np.zeros((dimension, dimension))
+    flat = np.zeros(dimension * dimension)
     for row in range(len(weights)):
         for k in range(starts[row], starts[row + 1]):
-            weighted = weights[row] * values[k]
+            weighted, line = weights[row] * values[k], columns[k] * dimension
             for i in range(starts[row], k + 1):  # columns ascend: the lower half
-                moments[columns[k], columns[i]] += weighted * values[i]
+                flat[np.uint64(line + columns[i])] += weighted * values[i]  # unsigned: no test for a negative index
+    moments = flat.reshape(dimension, dimension)
     for j in range(dimension):
         for i in range(j):
             moments[i, j] = moments[j, i]
