@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any
 
 import sparsebandits as sb
+from benchmarks import PAPERS
 from benchmarks.peers import PEERS, Competitor, Entry, Problem
 from sparsebandits.randomness import IndexedNormals, Seed
 
@@ -49,18 +50,19 @@ def sparse(name: str, kind: str, policy: Callable[..., sb.Policy], note: str) ->
     def make(problem: Problem) -> Competitor:
         dimension = problem.actions.shape[1]
         prior = sb.SpikeSlab(inclusion=problem.sparsity / dimension, slab_variance=1.0 / problem.sparsity)
-        return Ours(policy(problem.actions, prior, problem.noise_variance, seed=problem.seed, intercept=False))
+        given = PAPERS if policy is sb.SparseIDS else {"n_draws": PAPERS["n_draws"]}
+        return Ours(policy(problem.actions, prior, problem.noise_variance, seed=problem.seed, intercept=False, **given))
 
     return Entry(name, LIBRARY, kind, make, note)
 
 
 def make_default(problem: Problem) -> Competitor:
-    return Ours(sb.SparseIDS(problem.actions, seed=problem.seed))
+    return Ours(sb.SparseIDS(problem.actions, seed=problem.seed, **PAPERS))
 
 
 def make_noise_known(problem: Problem) -> Competitor:
     known: dict[str, Any] = {"noise_variance": problem.noise_variance, "seed": problem.seed, "intercept": False}
-    return Ours(sb.SparseIDS(problem.actions, **known))
+    return Ours(sb.SparseIDS(problem.actions, **known, **PAPERS))
 
 
 LIN_TS = dense("LinTS", "TS", sb.LinTS, "also estimates the probability of each decision, from 100 standing draws")

@@ -46,6 +46,19 @@ def played(
     return lines
 
 
+def with_tables(text: str, command: str, tables: str) -> str:
+    """Return a page with tables in their place, between marks that name the command that makes them."""
+    begin, end = f"<!-- begin: {command} -->", "<!-- end -->"
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n\n{tables}\n\n{end}{rest.split(end, 1)[1]}"
+
+
+def write_tables(page: Path, command: str, tables: str) -> None:
+    """Put tables in their place in a page."""
+    text = page.read_text(encoding="utf-8")
+    page.write_text(with_tables(text, command, tables), encoding="utf-8")
+
+
 def ratio(values: FloatArray, base: FloatArray) -> tuple[float, float]:
     """Return the ratio of two means over the same trials, and its standard error."""
     found = float(values.mean() / base.mean())

@@ -27,6 +27,7 @@ import numpy as np
 from numba import njit
 
 import sparsebandits as sb
+from benchmarks import PAPERS
 from benchmarks.limits import DIMENSION, PRIOR, SPARSITY, play
 from benchmarks.section import Figures, around, run, short
 from benchmarks.watching import Watcher, watched
@@ -80,7 +81,7 @@ def plain_normals(out: Any, state: Any) -> None:
 def pairs() -> dict[str, tuple[Action, Action]]:
     """Return each kernel with its reference, on the draws of a short run."""
     instance = sb.environments.GaussianActions(DIMENSION, SPARSITY).sample(0)
-    policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0, intercept=False)
+    policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0, intercept=False, **PAPERS)
     play(policy, instance, ROUNDS)
     posterior = policy.posterior
     draws, evidence = posterior.draws(), posterior.evidence
@@ -172,7 +173,7 @@ def counts(rounds: int = 500) -> dict[str, int]:
         return lambda *_: calls.update((name,))
 
     with watched({place: watcher(name) for name, place in COUNTED.items()}):
-        policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0, intercept=False)
+        policy = sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=0, intercept=False, **PAPERS)
         for row, reward in zip(x, y, strict=True):
             policy.ask()
             policy.posterior.update(row, reward)

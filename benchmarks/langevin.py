@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 
 import sparsebandits as sb
+from benchmarks import PAPERS
 from sparsebandits.randomness import INSTANCE_STREAM, child
 from sparsebandits.results.statistics import mean_interval
 from sparsebandits.tables import Table
@@ -47,6 +48,7 @@ class Candidate:
             engine_options=options,
             seed=problem.seed,
             intercept=False,
+            **PAPERS,
         )
 
     def __str__(self) -> str:
@@ -77,7 +79,9 @@ def play(candidate: Candidate | None, dimension: int, trial: int) -> tuple[float
         if candidate is not None:
             return candidate.policy(problem, sparsity / dimension, 1.0 / sparsity)
         prior = sb.SpikeSlab(sparsity / dimension, 1.0 / sparsity)
-        return sb.SparseIDS(problem.actions, prior, problem.noise_variance, seed=problem.seed, intercept=False)
+        return sb.SparseIDS(
+            problem.actions, prior, problem.noise_variance, seed=problem.seed, intercept=False, **PAPERS
+        )
 
     trace = sb.simulate(make, instance, HORIZON, seed)
     return float(trace.regret[-1]), 1000.0 * float(trace.seconds.mean())

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 import sparsebandits as sb
+from benchmarks import PAPERS
 from benchmarks.machine import EXPONENTIAL, machine
 from benchmarks.section import Figures, around, run, short, target, targets_table
 from benchmarks.watching import Watcher, watched
@@ -309,7 +310,8 @@ def measure(quick: bool) -> Figures:
     instance = sb.environments.GaussianActions(DIMENSION, SPARSITY).sample(0)
 
     def policy(seed: int) -> sb.SparseIDS:
-        return sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, n_draws=draws, seed=seed, intercept=False)
+        given = {**PAPERS, "n_draws": draws}
+        return sb.SparseIDS(instance.actions, PRIOR, instance.noise_variance, seed=seed, intercept=False, **given)
 
     play(policy(0), instance, min(rounds, 60))  # compiles
     runs: list[Figures] = []

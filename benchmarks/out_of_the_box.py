@@ -11,6 +11,7 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 from unittest.mock import patch
@@ -27,12 +28,14 @@ from sparsebandits.rules.optima import Best
 
 STORED = Path(__file__).parent / "results" / "out_of_the_box.jsonl"
 PAGE = Path(__file__).parent.parent / "docs" / "measurements.md"
-BEGIN, END = "<!-- begin: python -m benchmarks.out_of_the_box -->", "<!-- end -->"
+COMMAND = "python -m benchmarks.out_of_the_box"
 SEED = 20261116
 FIRST = 1000
 """First trial; those before were played with priors that are no longer the default."""
 
 DRAWS = 2000
+IDS = partial(sb.SparseIDS, rule="information-ratio")
+"""The paper's rule, with which priors were compared; version 0.1 had no other."""
 
 World: TypeAlias = sb.environments.Instance
 Make: TypeAlias = Callable[[World, int], sb.Policy]
@@ -313,13 +316,13 @@ def irrelevant(make: Make, rounds: int) -> Callable[[World, int], float]:
 
 def priors(d: int, s: int, rounds: int, trials: int, **more: Any) -> Setting:
     players = {
-        "hyperparameters known, no intercept": game(knowing(sb.SparseIDS), rounds),
-        "hyperparameters known, intercept": game(knowing(sb.SparseIDS, True), rounds),
-        "nothing known, no intercept": game(default(sb.SparseIDS, intercept=False), rounds),
-        "nothing known, intercept: SparseIDS(table)": game(default(sb.SparseIDS), rounds),
+        "hyperparameters known, no intercept": game(knowing(IDS), rounds),
+        "hyperparameters known, intercept": game(knowing(IDS, True), rounds),
+        "nothing known, no intercept": game(default(IDS, intercept=False), rounds),
+        "nothing known, intercept": game(default(IDS), rounds),
     }
     if d <= 100:
-        players["version 0.1"] = game(former(sb.SparseIDS), rounds)
+        players["version 0.1"] = game(former(IDS), rounds)
     facts = ", ".join(f"{name} {value:g}" for name, value in more.items())
     return Setting(
         f"d = {d}, s = {s}, {rounds} rounds{', ' * bool(facts)}{facts}", gaussian(d, s, **more), players, trials
@@ -336,7 +339,7 @@ def on_smooth_curves(smooth: bool) -> Setting:
         "ARD regression with Thompson sampling": lambda world, trial: found_of_top(
             world, ARD(np.random.default_rng([SEED, trial, 3])), trial
         ),
-        "version 0.1": searched(former(sb.SparseIDS)),
+        "version 0.1": searched(former(IDS)),
     }
     what = "a smooth curve" if smooth else "four channels"
     title = f"collinear spectra, the effect is {what}: found of the ten best after 20 measurements"
@@ -357,7 +360,7 @@ TIES: dict[str, Callable[[World, int], float]] = {
     "SparseTS(table), but the first row wins ties": with_former_ties(game(default(sb.SparseTS), 150)),
     "SparseTS, version 0.1": with_former_ties(game(former(sb.SparseTS), 150)),
     "SparseIDS(table)": game(default(sb.SparseIDS), 150),
-    "SparseIDS, version 0.1": with_former_ties(game(former(sb.SparseIDS), 150)),
+    "SparseIDS, version 0.1": with_former_ties(game(former(IDS), 150)),
 }
 SETTINGS: dict[str, Setting] = {
     "units": Setting(
@@ -367,7 +370,7 @@ SETTINGS: dict[str, Setting] = {
             **{
                 f"{name}: SparseIDS(table)": game(default(sb.SparseIDS), 150, told=told) for name, told in UNITS.items()
             },
-            **{f"{name}: version 0.1": game(former(sb.SparseIDS), 150, told=told) for name, told in UNITS.items()},
+            **{f"{name}: version 0.1": game(former(IDS), 150, told=told) for name, told in UNITS.items()},
         },
         40,
     ),
@@ -377,8 +380,8 @@ SETTINGS: dict[str, Setting] = {
         {
             "none: SparseIDS(table)": game(default(sb.SparseIDS), 300),
             "one: SparseIDS(table)": game(default(sb.SparseIDS), 300, outlier=50),
-            "none: version 0.1": game(former(sb.SparseIDS), 300),
-            "one: version 0.1": game(former(sb.SparseIDS), 300, outlier=50),
+            "none: version 0.1": game(former(IDS), 300),
+            "one: version 0.1": game(former(IDS), 300, outlier=50),
         },
         40,
     ),
@@ -424,7 +427,7 @@ SETTINGS: dict[str, Setting] = {
         categories,
         {
             "SparseIDS(table)": moved(default(sb.SparseIDS)),
-            "SparseIDS, version 0.1": with_former_ties(moved(former(sb.SparseIDS))),
+            "SparseIDS, version 0.1": with_former_ties(moved(former(IDS))),
         },
         40,
         "difference",
@@ -434,8 +437,8 @@ SETTINGS: dict[str, Setting] = {
         SPARSE,
         {
             **{
-                f"times {unit:g}: {name}": relevant(make(sb.SparseIDS), unit)
-                for name, make in {"SparseIDS(table)": default, "version 0.1": former}.items()
+                f"times {unit:g}: {name}": relevant(make, unit)
+                for name, make in {"SparseIDS(table)": default(sb.SparseIDS), "version 0.1": former(IDS)}.items()
                 for unit in (1.0, 0.01, 0.0001, 100.0)
             },
         },
@@ -447,7 +450,7 @@ SETTINGS: dict[str, Setting] = {
         gaussian(20, 2, 33, 0.0),
         {
             "SparseIDS(table)": favour(default(sb.SparseIDS)),
-            "SparseIDS, version 0.1": with_former_ties(favour(former(sb.SparseIDS))),
+            "SparseIDS, version 0.1": with_former_ties(favour(former(IDS))),
         },
         40,
         "probability",
@@ -469,8 +472,8 @@ SETTINGS: dict[str, Setting] = {
         gaussian(8, 2, 60, 0.0, 0.25),
         {
             "SparseIDS(table)": irrelevant(default(sb.SparseIDS), 60),
-            "version 0.1": irrelevant(former(sb.SparseIDS), 60),
-            "hyperparameters known": irrelevant(knowing(sb.SparseIDS), 60),
+            "version 0.1": irrelevant(former(IDS), 60),
+            "hyperparameters known": irrelevant(knowing(IDS), 60),
         },
         40,
         "probability",
@@ -526,12 +529,6 @@ def page(lines: list[dict[str, Any]]) -> str:
     return "\n\n".join(blocks)
 
 
-def with_tables(text: str, tables: str) -> str:
-    """Return the page with the tables in their place."""
-    before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}\n\n{tables}\n\n{END}{rest.split(END, 1)[1]}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000, help="at most so many of each setting")
@@ -552,8 +549,7 @@ def main() -> None:
     lines = games.played(STORED, play, jobs, ("setting", "player", "trial"), given.workers)
     tables = page(lines)
     print(tables)
-    if BEGIN in (text := PAGE.read_text(encoding="utf-8")):
-        PAGE.write_text(with_tables(text, tables), encoding="utf-8")
+    games.write_tables(PAGE, COMMAND, tables)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import sparsebandits as sb
+from benchmarks import PAPERS
 from benchmarks.algorithm1 import algorithm_1
 from benchmarks.plain_particles import PlainParticles
 from benchmarks.section import Figures, around, run, short, target, targets_table
@@ -54,7 +55,7 @@ def history(dimension: int, rounds: int) -> tuple[FloatArray, FloatArray]:
     instance = sb.environments.GaussianActions(dimension, max(dimension // 10, 1), noise_variance=NOISE).sample(0)
 
     def make(problem: sb.experiments.Problem) -> sb.Policy:
-        return sb.SparseIDS(problem.actions, point_mass(dimension), NOISE, seed=0, intercept=False)
+        return sb.SparseIDS(problem.actions, point_mass(dimension), NOISE, seed=0, intercept=False, **PAPERS)
 
     trace = sb.simulate(make, instance, rounds, seed=0)
     return instance.actions[trace.actions], trace.rewards

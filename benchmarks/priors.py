@@ -18,7 +18,7 @@ import numpy as np
 
 import sparsebandits as sb
 from benchmarks.games import played
-from benchmarks.out_of_the_box import DRAWS, SEED, World, found_of_top, gaussian, knowing, regret, spectra
+from benchmarks.out_of_the_box import DRAWS, IDS, SEED, World, found_of_top, gaussian, knowing, regret, spectra
 
 STORED = Path(__file__).parent / "results" / "priors.jsonl"
 FIRST = 100_000
@@ -54,7 +54,7 @@ class Candidate:
         inclusion = sb.BetaInclusion(self.share, self.share * (d / self.few(d) - 1.0))
         noise = sb.InverseGammaNoise(*self.noise, of_rewards=True)
         prior = sb.SpikeSlab(inclusion, slab)
-        return sb.SparseIDS(features, prior, noise, n_draws=DRAWS, seed=seed, intercept=False)
+        return sb.SparseIDS(features, prior, noise, n_draws=DRAWS, seed=seed, intercept=False, rule="information-ratio")
 
 
 def ten(d: int) -> float:
@@ -96,7 +96,7 @@ def play(world: str, candidate: str, trial: int) -> dict[str, Any]:
         found: dict[str, float] = {"found": found_of_top(curves, CANDIDATES[candidate].policy(curves, trial), number)}
     else:
         instance, rounds = grid(number)
-        make = knowing(sb.SparseIDS) if candidate == KNOWN else CANDIDATES[candidate].policy
+        make = knowing(IDS) if candidate == KNOWN else CANDIDATES[candidate].policy
         policy = make(instance, trial)
         found = {"regret": round(regret(instance, policy, rounds, number), 4)}
         found["brier"] = round(float(np.mean((policy.posterior.inclusion() - (instance.theta != 0)) ** 2)), 5)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import sparsebandits as sb
+from benchmarks import PAPERS
 from sparsebandits.experiments.simulate import PolicyMaker
 from sparsebandits.files import write_atomically
 from sparsebandits.results.statistics import mean_interval
@@ -40,9 +41,9 @@ def random_play(problem: sb.experiments.Problem) -> sb.Policy:
 
 
 UNTUNED: dict[str, PolicyMaker] = {
-    "SparseIDS": sb.maker(sb.SparseIDS, prior=PRIOR),
-    "SparseIDS, default prior": sb.maker(sb.SparseIDS, noise_variance=None),
-    "SparseTS": sb.maker(sb.SparseTS, prior=PRIOR),
+    "SparseIDS": sb.maker(sb.SparseIDS, prior=PRIOR, **PAPERS),
+    "SparseIDS, default prior": sb.maker(sb.SparseIDS, noise_variance=None, **PAPERS),
+    "SparseTS": sb.maker(sb.SparseTS, prior=PRIOR, n_draws=10_000),
     "LinearIDS": sb.maker(sb.LinearIDS),
     "LinTS": sb.maker(sb.LinTS),
     "LinUCB, confidence radius": sb.maker(sb.LinUCB, width=sb.rules.ConfidenceRadius()),

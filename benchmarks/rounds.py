@@ -6,6 +6,7 @@ from time import process_time
 from typing import NamedTuple
 
 import sparsebandits as sb
+from benchmarks import PAPERS
 from sparsebandits.randomness import IndexedNormals
 
 
@@ -33,4 +34,5 @@ def rounds(policy: sb.Policy, instance: sb.environments.Instance, count: int, no
 def sparse_ids(instance: sb.environments.Instance, sparsity: int, seed: int, draws: int = 10_000) -> sb.SparseIDS:
     """Return sparse IDS on particles with known sparsity and noise."""
     prior = sb.SpikeSlab(inclusion=sparsity / instance.actions.shape[1], slab_variance=1.0 / sparsity)
-    return sb.SparseIDS(instance.actions, prior, instance.noise_variance, n_draws=draws, seed=seed, intercept=False)
+    given = {**PAPERS, "n_draws": draws}
+    return sb.SparseIDS(instance.actions, prior, instance.noise_variance, seed=seed, intercept=False, **given)

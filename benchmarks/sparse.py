@@ -21,6 +21,7 @@ from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 
 import sparsebandits as sb
+from benchmarks import PAPERS
 from sparsebandits.randomness import INSTANCE_STREAM, child
 from sparsebandits.results.statistics import growing, mean_interval
 from sparsebandits.tables import Table
@@ -60,13 +61,19 @@ def sparse_ids(instance: sb.environments.Instance, problem: sb.experiments.Probl
         "noise_variance": problem.noise_variance,
         "seed": problem.seed,
         "intercept": False,
+        **({"n_draws": PAPERS["n_draws"]} if "selection" in settings else PAPERS),
     } | settings
     return sb.SparseIDS(problem.actions, **given)
 
 
 def sparse_ts(instance: sb.environments.Instance, problem: sb.experiments.Problem) -> sb.Policy:
     return sb.SparseTS(
-        problem.actions, true_prior(instance), problem.noise_variance, seed=problem.seed, intercept=False
+        problem.actions,
+        true_prior(instance),
+        problem.noise_variance,
+        n_draws=PAPERS["n_draws"],
+        seed=problem.seed,
+        intercept=False,
     )
 
 
@@ -125,9 +132,11 @@ MAKERS: dict[str, Maker] = {
     ),
     "SparseIDS, noise learnt": variant(noise_variance=sb.InverseGammaNoise(1.0, 0.1)),
     "SparseIDS, slab learnt": learnt(slab_variance=sb.InverseGammaSlab(2.0, 0.4)),
-    "SparseIDS(actions)": lambda instance, problem: sb.SparseIDS(problem.actions, seed=problem.seed),
+    "SparseIDS(actions)": lambda instance, problem: sb.SparseIDS(problem.actions, seed=problem.seed, **PAPERS),
     "SparseTS": sparse_ts,
-    "SparseTS(actions)": lambda instance, problem: sb.SparseTS(problem.actions, seed=problem.seed),
+    "SparseTS(actions)": lambda instance, problem: sb.SparseTS(
+        problem.actions, n_draws=PAPERS["n_draws"], seed=problem.seed
+    ),
     "LinearIDS": dense(sb.LinearIDS),
     "LinTS": dense(sb.LinTS),
     "LinUCB": dense(sb.LinUCB),

@@ -29,7 +29,7 @@ noise = 1.4 * rng.standard_normal(400)
 makers = {
     "LinUCB": lambda: sb.LinUCB(actions, noise_variance=2.0),
     "LinTS": lambda: sb.LinTS(actions, noise_variance=2.0, seed=0),
-    "SparseIDS": lambda: sb.SparseIDS(actions, sb.SpikeSlab(0.1, 0.1), 2.0, seed=0),
+    "SparseIDS": lambda: sb.SparseIDS(actions, sb.SpikeSlab(0.1, 0.1), 2.0, seed=0, n_draws=10000),
 }
 policy, played, spent = makers[sys.argv[1]](), [], 0.0
 for t in range(320):

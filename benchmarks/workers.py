@@ -16,6 +16,7 @@ from time import perf_counter
 from joblib.externals.loky import get_reusable_executor
 
 import sparsebandits as sb
+from benchmarks import PAPERS
 from benchmarks.section import Figures, around, run, short, target, targets_table
 
 DIMENSION, NOISE = 100, 2.0
@@ -32,7 +33,7 @@ def experiment(trials: int, horizon: int) -> sb.Experiment:
     prior = sb.SpikeSlab(inclusion=sparsity / DIMENSION, slab_variance=1.0 / sparsity)
     return sb.Experiment(
         environment=sb.environments.GaussianActions(DIMENSION, sparsity, noise_variance=NOISE),
-        policies={"SparseIDS": sb.maker(sb.SparseIDS, prior=prior)},
+        policies={"SparseIDS": sb.maker(sb.SparseIDS, prior=prior, **PAPERS)},
         horizon=horizon,
         trials=trials,
     )

@@ -7,12 +7,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from benchmarks import decisions, out_of_the_box, priors, regret
+import pytest
+from benchmarks import decisions, gain, out_of_the_box, priors, regret, rule_games, rules, screening
 from benchmarks.competitors import OURS
-from benchmarks.games import stored
+from benchmarks.games import stored, with_tables
 from benchmarks.page import BLOCK, PAGE, filled
 from benchmarks.regret import ENTRIES
 from benchmarks.section import Figures, target
+
+from sparsebandits.policies.policy import REMAINS
 
 ROOT = Path(__file__).parents[1]
 
@@ -135,7 +138,7 @@ README_ROWS = {
     "bayesianbandits, UCB": "bayesianbandits UCB",
     "Vowpal Wabbit, bag": "vowpalwabbit bag",
     "SparseIDS, sparsity known too": "SparseIDS, 10,000 draws",
-    "SparseIDS, nothing known (`sb.SparseIDS(actions)`)": "SparseIDS, default prior",
+    "SparseIDS, nothing known": "SparseIDS, default prior",
 }
 
 
@@ -157,9 +160,106 @@ def test_the_tables_of_the_measurements_are_what_the_stored_games_say() -> None:
     """docs/measurements.md; a changed game, and a changed table, would show."""
     text, games = out_of_the_box.PAGE.read_text(encoding="utf-8"), stored(out_of_the_box.STORED)
     assert games
-    assert out_of_the_box.with_tables(text, out_of_the_box.page(games)) == text
+    assert with_tables(text, out_of_the_box.COMMAND, out_of_the_box.page(games)) == text
     changed = [{**games[0], "found": games[0]["found"] + 100.0}, *games[1:]]
-    assert out_of_the_box.with_tables(text, out_of_the_box.page(changed)) != text
+    assert with_tables(text, out_of_the_box.COMMAND, out_of_the_box.page(changed)) != text
+
+
+def test_the_tables_of_the_rules_are_what_the_stored_games_say() -> None:
+    """docs/rules.md: a changed game would show, and games are played as they are stored."""
+    text, games, screened = rules.PAGE.read_text(encoding="utf-8"), stored(rules.STORED), stored(screening.STORED)
+    assert with_tables(text, rules.COMMAND, rules.tables(games)) == text
+    assert with_tables(text, rules.SUMMARY, rules.summary(games)) == text
+    first = next(line for line in games if line["trial"] == 0)
+    at = {mark: [value and value + 100.0 for value in found] for mark, found in first["at"].items()}
+    changed = [{**line, "at": at} if line is first else line for line in games]
+    assert with_tables(text, rules.COMMAND, rules.tables(changed)) != text
+    assert with_tables(text, rules.SUMMARY, rules.summary(changed)) != text
+    for table in screening.PLAYERS:
+        assert with_tables(text, f"{screening.COMMAND} {table}", screening.show(screened, table)) == text
+
+
+@pytest.mark.parametrize(
+    ("setting", "player"),
+    [
+        ("d20", "information ratio"),
+        ("d20", "SparseIDS, horizon=500"),
+        ("d20", "LinUCB, width 2"),
+        ("unknown-d40-s4", "SparseIDS, horizon=500"),
+        ("unknown-d40-s4", "LinUCB, noise given"),
+        ("K = 50", "SparseTS"),
+        ("noise variance 8", "LinearIDS"),
+        ("example-0.3", "information ratio"),
+        ("claim1", "SparseIDS"),
+    ],
+)
+def test_games_of_rules_are_played_as_they_are_stored(setting: str, player: str) -> None:
+    """One of each kind: what is known, who judges, which prior, which rival."""
+    assert rule_games.play(setting, player, 0) in stored(rules.STORED)
+
+
+@pytest.mark.parametrize(
+    ("table", "player"),
+    [("horizon", "linear, 5%"), ("horizon", "exponential, 5%"), ("short", "0.8, 100 + t"), ("short", "ratio")],
+)
+def test_games_of_the_screening_are_played_as_they_are_stored(table: str, player: str) -> None:
+    assert screening.play(table, player, 40, 4, 0) in stored(screening.STORED)
+
+
+def test_the_figure_of_the_rules_has_the_ratios_of_the_tables() -> None:
+    games = stored(rules.STORED)
+    found = rules.found_at(games, "d40", 500)
+    drawn = rules.points(found, 500, 0), rules.points(found, 500, 1)
+    assert [list(one) for one in drawn] == [list(rules.DRAWN), list(rules.DRAWN[:2])]
+    for name, one in zip(rules.DRAWN, list(found)[1:], strict=True):
+        assert f"| {drawn[0][name]} |" in next(
+            row for row in rules.table(found, "d40", 500).splitlines() if row.startswith(f"| {one} |")
+        )
+
+
+def test_the_ratios_in_the_readme_and_the_guide_are_those_of_the_stored_games() -> None:
+    games, known = stored(rules.STORED), ("d20", "d40", "d100")
+    ratios = {
+        (name, mark): f"{rules.ratio(found[rules.ours(mark)[0]][:, 0], found['information ratio'][:, 0]).value:.2f}"
+        for name in known
+        for mark in (500, 1000)
+        for found in [rules.found_at(games, name, mark)]
+    }
+    first, second, third = (ratios[name, 500] for name in known)
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"was {first}, {second} and {third} times that of the paper's rule at 20, 40 and 100 features" in readme
+    guide = " ".join((ROOT / "docs" / "choose.md").read_text(encoding="utf-8").split())
+    assert f"its regret is {min(ratios.values())} to {max(ratios.values())} times that of the paper's rule" in guide
+    ours, ucb, ids, paper = (
+        f"{rules.found_at(games, 'd100', 1000)[name][:, 0].mean():.1f}"
+        for name in ("SparseIDS, horizon=1000", *rules.DENSE, "information ratio")
+    )
+    sentence = f"{ours} with known hyperparameters; LinUCB has {ucb} and LinearIDS {ids}, the paper's rule {paper}"
+    assert sentence in guide
+
+
+def test_ratios_of_means_and_their_geometric_mean() -> None:
+    """Intervals of ratios hold the truth in 95 of 100 comparisons, those of their geometric mean too."""
+    rng, inside = np.random.default_rng(0), np.zeros(2)
+    for _ in range(400):
+        base = rng.gamma(2.0, size=(3, 200))
+        values = 0.8 * base * rng.gamma(4.0, 0.25, size=base.shape)
+        one, together = rules.ratio(values[0], base[0]), rules.mean_ratio(zip(values, base, strict=True))
+        inside += [abs(one.value - 0.8) < one.reach, abs(together.value - 0.8) < together.reach]
+        assert together.reach < 0.8 * one.reach
+    assert (np.abs(inside / 400 - 0.95) < 0.035).all()
+    assert str(rules.ratio(2.0 * base[0], base[0])) == "2.00 (2.00 to 2.00)"
+
+
+def test_the_bias_of_the_gain_in_the_mathematics_is_the_stored_one() -> None:
+    """And what health says to remain is about what was found."""
+    text, kept = gain.PAGE.read_text(encoding="utf-8"), json.loads(gain.STORED.read_text())
+    assert with_tables(text, gain.COMMAND, gain.tables(kept)) == text
+    for row in kept["errors"]:
+        assert row["gain, corrected"] < 1.5 * REMAINS * (row["gain"] - row["gain, corrected"]) + 0.015
+    assert [row["draws"] for row in gain.exact(2000, (50, 100), 2)] == [50, 100]
+    assert [row["draws"] for row in gain.along_games(500, (50, 100), 1, (0, 2))] == [50, 100]
+    assert [row["round"] for row in gain.mutual(50, (0, 2))] == [0, 2]
 
 
 def test_the_screening_of_priors_in_the_measurements_is_the_stored_one() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 import sparsebandits as sb
 from papers.hao2021.figure2 import IDS, RANDOMISED, TS, informed_prior
-from papers.hao2021.runs import SCALES, Report, Scale, run
+from papers.hao2021.runs import DRAWS, SCALES, Report, Scale, run
 from sparsebandits import Result
 from sparsebandits.experiments import PolicyMaker, Tuning
 from sparsebandits.results import Rows
@@ -50,9 +50,9 @@ def policies(scale: Scale) -> dict[str, PolicyMaker | Tuning]:
         return sb.maker(sb.LinUCB, prior=gaussian, width=width)
 
     return {
-        IDS: sb.maker(sb.SparseIDS, prior=prior),
-        RANDOMISED: sb.maker(sb.SparseIDS, prior=prior, selection="randomised"),
-        TS: sb.maker(sb.SparseTS, prior=prior),
+        IDS: sb.maker(sb.SparseIDS, prior=prior, rule="information-ratio", n_draws=DRAWS),
+        RANDOMISED: sb.maker(sb.SparseIDS, prior=prior, selection="randomised", n_draws=DRAWS),
+        TS: sb.maker(sb.SparseTS, prior=prior, n_draws=DRAWS),
         OPTIMISM: optimism(1.0),
         OPTIMISM_TUNED: Tuning("scale", RADII, optimism, scale.tuning_trials, scale.horizon),
         LINUCB: Tuning("width", WIDTHS, linucb, scale.tuning_trials, scale.horizon),

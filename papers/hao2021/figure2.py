@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import sparsebandits as sb
-from papers.hao2021.runs import NOISE_VARIANCE, SCALES, Report, final_regret, run
+from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, final_regret, run
 from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments import PolicyMaker
@@ -44,11 +44,11 @@ def policies(epsilon: float) -> dict[str, PolicyMaker]:
     mean_square = ((SPARSITY - 1) * epsilon**2 + 1.0) / SPARSITY
     symmetric = sb.SpikeSlab(SPARSITY / DIMENSION, mean_square)
     return {
-        IDS: sb.maker(sb.SparseIDS, prior=informed),
-        RANDOMISED: sb.maker(sb.SparseIDS, prior=informed, selection="randomised"),
-        TS: sb.maker(sb.SparseTS, prior=informed),
-        IDS + SYMMETRIC: sb.maker(sb.SparseIDS, prior=symmetric),
-        TS + SYMMETRIC: sb.maker(sb.SparseTS, prior=symmetric),
+        IDS: sb.maker(sb.SparseIDS, prior=informed, rule="information-ratio", n_draws=DRAWS),
+        RANDOMISED: sb.maker(sb.SparseIDS, prior=informed, selection="randomised", n_draws=DRAWS),
+        TS: sb.maker(sb.SparseTS, prior=informed, n_draws=DRAWS),
+        IDS + SYMMETRIC: sb.maker(sb.SparseIDS, prior=symmetric, rule="information-ratio", n_draws=DRAWS),
+        TS + SYMMETRIC: sb.maker(sb.SparseTS, prior=symmetric, n_draws=DRAWS),
     }
 
 

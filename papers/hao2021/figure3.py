@@ -11,7 +11,7 @@ cross-validated penalty. As far as the paper says, it tunes only LinUCB.
 from pathlib import Path
 
 import sparsebandits as sb
-from papers.hao2021.runs import NOISE_VARIANCE, SCALES, Report, Scale, final_regret, run
+from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, Scale, final_regret, run
 from sparsebandits import Result
 from sparsebandits.experiments import PolicyMaker, Tuning
 from sparsebandits.results import Rows
@@ -30,8 +30,8 @@ def policies(dimension: int, scale: Scale) -> dict[str, PolicyMaker | Tuning]:
     prior = sb.SpikeSlab(sparsity / dimension, 1.0 / sparsity)
     lengths = tuple(length for length in LENGTHS if length <= scale.horizon)
     return {
-        SPARSE_IDS: sb.maker(sb.SparseIDS, prior=prior),
-        "sparse TS": sb.maker(sb.SparseTS, prior=prior),
+        SPARSE_IDS: sb.maker(sb.SparseIDS, prior=prior, rule="information-ratio", n_draws=DRAWS),
+        "sparse TS": sb.maker(sb.SparseTS, prior=prior, n_draws=DRAWS),
         "linear IDS": sb.maker(sb.LinearIDS),
         "LinTS": sb.maker(sb.LinTS),
         "LinUCB, tuned": Tuning(
@@ -54,6 +54,8 @@ def papers_own(dimension: int) -> PolicyMaker:
     return sb.maker(
         sb.SparseIDS,
         prior=sb.SpikeSlab(sparsity / dimension, 1.0 / sparsity, spike=sb.LaplaceSpike(0.1)),
+        rule="information-ratio",
+        n_draws=DRAWS,
         engine="langevin",
         engine_options={"chains": 100, "warm_start": True, "learning_rate": 1.0},
     )

@@ -11,6 +11,9 @@ from sparsebandits.experiments import Plan, PolicyMaker, Tuning, shown_progress
 from sparsebandits.results import Rows
 
 SEED = 2021
+DRAWS = 10_000
+"""Posterior draws of the sparse policies; the paper does not state them."""
+
 NOISE_VARIANCE = 2.0
 """Noise variance of the paper's experiments."""
 
