@@ -8,6 +8,7 @@ The lists of tests below are checked: a module or test that was renamed and is s
 
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -132,7 +133,12 @@ if sys.platform == "win32":
 
 
 def pytest_configure() -> None:
-    """Refuse a list that names a module or test which is not there."""
+    """Refuse a list that names a module or test which is not there, and let Ctrl-C interrupt the tests' processes.
+
+    A shell that starts the tests in the background has it ignored, and processes inherit that.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for entry in sorted(SLOW | UNTRACED | LINUX):
         module, _, test = entry.partition("::")
         source = (ROOT / module).read_text(encoding="utf-8") if (ROOT / module).is_file() else ""

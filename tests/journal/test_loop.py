@@ -2,7 +2,6 @@
 
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,6 @@ import pytest
 import sparsebandits as sb
 from tests.journal.decisions import ACTIONS, assert_same, assert_same_records, changing_log, measure
 from tests.policies.table import fingerprint
-
-
-@pytest.fixture(autouse=True)
-def ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C raise, also where a shell has started the tests in the background and ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def test_playing_is_asking_telling_and_logging() -> None:
