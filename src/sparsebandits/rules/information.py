@@ -44,16 +44,23 @@ class Information:
     centre: FloatArray | None = None
 
     @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray] | None:
+        """Both variances from predictions, if these are kept; otherwise each is computed when it is needed."""
+        return None if self.best.optima.kept is None else self.best.moments(self.centre)
+
+    @cached_property
     def gain(self) -> FloatArray:
         """The gain v of each action, shape ``(K,)``."""
         if len(self.best.support) == 1:
             return np.zeros(len(self.expected_regret))
-        return self.best.variances(self.centre)[self.best.optima.actions.number]
+        found = self.best.variances(self.centre) if self._moments is None else self._moments[0]
+        return found[self.best.optima.actions.number]
 
     @cached_property
     def reward_variance(self) -> FloatArray:
         """T = Var⟨a, θ⟩ of each action, shape ``(K,)``."""
-        return self.best.reward_variances(self.centre)[self.best.optima.actions.number]
+        found = self.best.reward_variances(self.centre) if self._moments is None else self._moments[1]
+        return found[self.best.optima.actions.number]
 
     @cached_property
     def unbiased_gain(self) -> FloatArray:

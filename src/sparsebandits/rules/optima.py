@@ -12,7 +12,7 @@ Which actions tie depends on θ alone, and which of them is x* on the weights to
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -37,6 +37,13 @@ than all the rest of a decision."""
 
 REPRESENTATIVES = 512
 """Number of draws that are picked for that."""
+
+MOST_KEPT = 16_000_000
+"""Number of predictions that are kept from one decision to the next, 64 MB of them: between two moves of the draws only
+their weights change."""
+
+SINGLE_REACH = (1e-10, 1e10)
+"""Size of predictions that are kept in single precision: their squares, times a weight, stay within its range."""
 
 ERRORS = 2.0
 """Standard errors that each of two means may be off, for them to count as equal."""
@@ -170,8 +177,8 @@ class Optima:
         Where each cell starts in ``members``.
     rows : Rows or None
         The nonzero coefficients of each draw, if they are few.
-    grouped : Grouped or None
-        The nonzero coefficients by cell, likewise.
+    kept : Kept or None
+        Predictions of the draws, if they are sparse, and if there are not too many.
     """
 
     actions: Prepared
@@ -183,7 +190,31 @@ class Optima:
     members: IntArray
     member_starts: IntArray
     rows: "Rows | None"
-    grouped: "Grouped | None"
+    kept: "Kept | None"
+
+    @cached_property
+    def grouped(self) -> "Grouped":
+        """The nonzero coefficients by cell, if they are few."""
+        from sparsebandits.posteriors.kernels.sparse_draws import Grouped
+
+        assert self.rows is not None
+        return Grouped(self.rows, self.order, self.starts, self.theta.shape[1])
+
+
+class Kept(NamedTuple):
+    """Predictions of all draws, and the coefficients that they are relative to.
+
+    Attributes
+    ----------
+    predictions : array of shape (M, U)
+        ⟨a, θ^m − reference⟩ of the distinct actions, in the order of the cells, and in single precision unless that
+        would underflow or overflow.
+    reference : array of shape (d,)
+        The mean of the draws, whatever their weights, so that differences are small.
+    """
+
+    predictions: Any
+    reference: FloatArray
 
 
 def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
@@ -207,10 +238,9 @@ def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
         from sparsebandits.posteriors.kernels import sparse_draws
 
         rows = sparse_draws.compressed(theta)
-        tolerance = sparse_draws.sizes_of_terms(rows, known.reach) * ROUNDING
-        best, value, ties = sparse_draws.best_of_rows(rows, known.panels.double, len(known.distinct), tolerance)
+        best, value, ties, kept = _best_of_rows(rows, known, len(theta))
     else:
-        best, value, ties = _best_by_product(theta, known)
+        (best, value, ties), kept = _best_by_product(theta, known), None
     several = np.flatnonzero(ties)
     label, sets = _sets_of_ties(theta[several], known)
     count = len(known.distinct)
@@ -224,8 +254,28 @@ def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
     members = np.concatenate((single, *chosen)).astype(np.intp, copy=False)
     sizes = np.concatenate((np.ones(len(single), dtype=np.intp), [len(one) for one in chosen]))
     member_starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp, copy=False)
-    grouped = None if rows is None else sparse_draws.Grouped(rows, order, starts, theta.shape[1])
-    return Optima(known, theta, value, cell, order, starts, members, member_starts, rows, grouped)
+    if kept is not None:
+        kept = kept._replace(predictions=kept.predictions[order])
+    return Optima(known, theta, value, cell, order, starts, members, member_starts, rows, kept)
+
+
+def _best_of_rows(rows: "Rows", actions: Prepared, draws: int) -> tuple[IntArray, FloatArray, Any, Kept | None]:
+    """Return one best action under each draw, its mean reward, whether others may be as good, and predictions."""
+    from sparsebandits.posteriors.kernels.sparse_draws import best_of_rows, compressed, sizes_of_terms, weighted_mean
+
+    count = len(actions.distinct)
+    tolerance = sizes_of_terms(rows, actions.reach) * ROUNDING
+    mean = weighted_mean(rows, np.full(draws, 1.0 / draws), actions.distinct.shape[1])
+    reference = compressed(mean[np.newaxis])
+    shape = (draws, count) if draws * count <= MOST_KEPT else (0, 0)
+    for precision in (np.float32, np.float64):
+        kept = np.empty(shape, precision)
+        with np.errstate(over="ignore"):
+            *found, reach = best_of_rows(rows, actions.panels.double, count, tolerance, reference, kept)
+        if not len(kept) or SINGLE_REACH[0] < reach < SINGLE_REACH[1]:
+            break
+    best, value, ties = found
+    return best, value, ties, Kept(kept, mean) if len(kept) else None
 
 
 def _best_by_product(theta: FloatArray, actions: Prepared) -> tuple[IntArray, FloatArray, NDArray[np.bool_]]:
@@ -322,21 +372,27 @@ class Best:
         self, optima: Optima, weights: FloatArray, exact_mean: FloatArray | None = None, sampled: bool = False
     ) -> None:
         self.optima, self.weights, self._sampled = optima, weights, sampled
-        sorted_weights = weights[optima.order]
-        of_cells = np.add.reduceat(sorted_weights, optima.starts[:-1])
-        dimension = optima.theta.shape[1]
-        if optima.grouped is not None:
-            self._sums = optima.grouped.sums(sorted_weights)
-            self.mean: FloatArray = np.bincount(optima.grouped.columns, self._sums, dimension).astype(np.float64)
+        of_cells = np.add.reduceat(weights[optima.order], optima.starts[:-1])
+        if optima.rows is not None:
+            from sparsebandits.posteriors.kernels.sparse_draws import weighted_mean
+
+            self.mean: FloatArray = weighted_mean(optima.rows, weights, optima.theta.shape[1])
         else:
-            cells = csr_array((sorted_weights, optima.order, optima.starts), shape=(len(of_cells), len(weights)))
-            self._sums = np.asarray(cells @ optima.theta)
             self.mean = self._sums.sum(axis=0)
         self.predictions: FloatArray = optima.actions.distinct @ self.mean
         cell, action, share = self._resolved(of_cells, self.mean if exact_mean is None else exact_mean)
         self.support, self.group = np.unique(action, return_inverse=True)
         self.cell, self.share = cell, share
         self.probability: FloatArray = np.bincount(self.group, of_cells[cell] * share).astype(np.float64, copy=False)
+
+    @cached_property
+    def _sums(self) -> FloatArray:
+        """Σ w θ over each cell: the values of compressed rows if the draws are sparse, else of shape ``(C, d)``."""
+        optima, sorted_weights = self.optima, self.weights[self.optima.order]
+        if optima.rows is not None:
+            return optima.grouped.sums(sorted_weights)
+        shape = (len(optima.starts) - 1, len(sorted_weights))
+        return np.asarray(csr_array((sorted_weights, optima.order, optima.starts), shape=shape) @ optima.theta)
 
     def _resolved(self, of_cells: FloatArray, mean: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return cell, action and share of each pair, in the order of actions, for cells that have any weight."""
@@ -364,7 +420,7 @@ class Best:
         From the variance of each coefficient; their covariances are left out, which would take too long.
         """
         optima = self.optima
-        if optima.grouped is not None:
+        if optima.rows is not None:
             squares = optima.grouped.squares(self.weights[optima.order], len(self.mean))
         else:
             squares = self.weights @ (optima.theta * optima.theta)
@@ -379,7 +435,6 @@ class Best:
         from sparsebandits.posteriors.kernels.sparse_draws import Rows
 
         grouped = self.optima.grouped
-        assert grouped is not None
         lengths = np.diff(grouped.starts)[self.cell]
         if len(self.cell) == len(grouped.starts) - 1 == len(self.support):  # each cell is a group, in the same order
             return Rows(grouped.starts, grouped.columns, self._sums / np.repeat(self.probability, lengths))
@@ -393,7 +448,7 @@ class Best:
     def conditional_mean(self) -> FloatArray:
         """Return E[θ | x* = g], shape ``(G, d)``."""
         groups, dimension = len(self.support), len(self.mean)
-        if self.optima.grouped is None:
+        if self.optima.rows is None:
             starts = np.concatenate(([0], np.cumsum(np.bincount(self.group))))
             sums = csr_array((self.share, self.cell, starts), shape=(groups, len(self._sums))) @ self._sums
             return np.asarray(sums / self.probability[:, np.newaxis])
@@ -401,6 +456,43 @@ class Best:
         places = np.repeat(np.arange(groups), np.diff(starts)) * dimension + columns
         dense: FloatArray = np.bincount(places, values, groups * dimension).astype(np.float64, copy=False)
         return dense.reshape(groups, dimension)
+
+    def moments(self, centre: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return what :meth:`variances` and :meth:`reward_variances` do, from predictions where these are kept.
+
+        Parameters
+        ----------
+        centre : array of shape (d,), optional
+            What actions are compared with; zero by default.
+
+        Returns
+        -------
+        between, total : arrays of shape (U,)
+            Both variances, to five digits.
+        """
+        optima, kept = self.optima, self.optima.kept
+        if kept is None:
+            return self.variances(centre), self.reward_variances(centre)
+        from sparsebandits.posteriors.kernels.sparse_draws import moments_of_predictions, products
+
+        precision, shift = kept.predictions.dtype, self.mean - kept.reference
+        mean, offset = optima.actions.distinct @ shift, np.zeros(len(self.weights))
+        if centre is not None:
+            mean = mean - float(centre @ shift)
+            offset = (products(optima.rows, centre) - float(centre @ kept.reference))[optima.order]
+        by_cell = np.argsort(self.cell, kind="stable")
+        between, total = moments_of_predictions(
+            kept.predictions,
+            offset.astype(precision),
+            self.weights[optima.order].astype(precision),
+            optima.starts,
+            np.searchsorted(self.cell[by_cell], np.arange(len(optima.starts))),
+            self.group[by_cell],
+            self.share[by_cell],
+            self.probability,
+            mean,
+        )
+        return between, total
 
     def variances(self, centre: FloatArray | None = None) -> FloatArray:
         """Return Σ_g P(g) ⟨a − centre, E[θ | x* = g] − E θ⟩² of each distinct action, shape ``(U,)``.
@@ -416,7 +508,7 @@ class Best:
             How much the mean reward of each action depends on which action is best.
         """
         actions = self.optima.actions
-        if self.optima.grouped is not None:
+        if self.optima.rows is not None:
             rows = self.compressed
             if len(rows.values) <= MOSTLY_ZERO * len(self.support) * len(self.mean):  # means of many draws: few zeros
                 return self._spreads(rows, self.probability, centre)

@@ -144,7 +144,7 @@ def sizes_of_terms(rows: Any, reach: Any) -> Any:
 
 
 @njit(**COMPILED)
-def best_of_rows(rows: Any, panels: Any, actions: int, tolerance: Any) -> Any:
+def best_of_rows(rows: Any, panels: Any, actions: int, tolerance: Any, reference: Any, kept: Any) -> Any:
     """Return the action with the largest prediction for each row, that prediction, and whether others may tie with it.
 
     Parameters
@@ -154,9 +154,13 @@ def best_of_rows(rows: Any, panels: Any, actions: int, tolerance: Any) -> Any:
     panels : array of shape (·, d, WIDTH)
         The actions.
     actions : int
-        Number of actions; the last panel may have further copies of the last one.
+        Number of actions K; the last panel may have further copies of the last one.
     tolerance : array, one entry per row
         Difference up to which predictions tie.
+    reference : Rows
+        One compressed row.
+    kept : array of shape (rows, K)
+        Set to the predictions less those of ``reference``; with no rows, nothing is kept.
 
     Returns
     -------
@@ -166,15 +170,27 @@ def best_of_rows(rows: Any, panels: Any, actions: int, tolerance: Any) -> Any:
         Its prediction.
     ties : bool array, one entry per row
         Whether another action has a prediction within the tolerance.
+    reach : float
+        Largest absolute value that was kept.
     """
     size = len(rows[0]) - 1
     index, value, ties = np.zeros(size, np.int64), np.full(size, -np.inf), np.zeros(size, np.bool_)
-    sums = np.empty(WIDTH)
+    sums, start, highest, lowest = np.empty(WIDTH), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDTH)
+    reach = 0.0
     for p in range(len(panels)):
-        inside = min(WIDTH, actions - p * WIDTH)
+        first = p * WIDTH
+        inside = min(WIDTH, actions - first)
+        start[:], highest[:], lowest[:] = 0.0, 0.0, 0.0
+        _add_predictions(0, reference, panels[p], start)  # as predictions are: actions that tie are equal bit for bit
         for row in range(size):
             sums[:] = 0.0
             _add_predictions(row, rows, panels[p], sums)
+            if len(kept) > 0:
+                line = kept[row, first : first + inside]
+                for i in range(inside):
+                    apart = sums[i] - start[i]
+                    line[i] = apart
+                    highest[i], lowest[i] = max(highest[i], apart), min(lowest[i], apart)
             largest = sums[0]
             for i in range(1, WIDTH):
                 largest = max(largest, sums[i])
@@ -189,8 +205,148 @@ def best_of_rows(rows: Any, panels: Any, actions: int, tolerance: Any) -> Any:
                 i = 0
                 while sums[i] != largest:
                     i += 1
-                index[row] = p * WIDTH + i
-    return index, value, ties
+                index[row] = first + i
+        for i in range(inside):
+            reach = max(reach, highest[i], -lowest[i])
+    return index, value, ties, reach
+
+
+@njit(**COMPILED)
+def weighted_mean(rows: Any, weights: Any, dimension: int) -> Any:
+    """Return Σ_m w_m θ^m.
+
+    Parameters
+    ----------
+    rows : Rows
+        Draws as compressed rows.
+    weights : array, one entry per row
+        Their weights.
+    dimension : int
+        Number of columns d.
+
+    Returns
+    -------
+    array of shape (d,)
+    """
+    starts, columns, values = rows
+    mean = np.zeros(dimension)
+    for row in range(len(weights)):
+        for k in range(starts[row], starts[row + 1]):
+            mean[columns[k]] += weights[row] * values[k]
+    return mean
+
+
+@njit(**COMPILED)
+def products(rows: Any, x: Any) -> Any:
+    """Return ⟨x, θ⟩ of each row.
+
+    Parameters
+    ----------
+    rows : Rows
+        Compressed rows.
+    x : array of shape (d,)
+        Features.
+
+    Returns
+    -------
+    array, one entry per row
+    """
+    starts, columns, values = rows
+    found = np.zeros(len(starts) - 1)
+    for row in range(len(found)):
+        for k in range(starts[row], starts[row + 1]):
+            found[row] += values[k] * x[columns[k]]
+    return found
+
+
+@njit(**COMPILED)
+def moments_of_predictions(
+    kept: Any,
+    offset: Any,
+    weights: Any,
+    starts: Any,
+    pair_starts: Any,
+    group: Any,
+    share: Any,
+    probability: Any,
+    mean: Any,
+) -> Any:
+    """Return Var(E[z | group]) and Var z of each action, where z are its kept predictions less an offset of each draw.
+
+    The draws are in cells, one after the other, and each cell belongs to a group or is shared by several. Sums over a
+    cell are in the precision of what is kept, and sums over cells in double precision.
+
+    Parameters
+    ----------
+    kept : array of shape (M, K)
+        Predictions of each draw, less a reference of each action.
+    offset : array of shape (M,)
+        What is subtracted from all predictions of a draw, in the precision of ``kept``.
+    weights : array of shape (M,)
+        Weights of the draws, in the precision of ``kept``.
+    starts : int array of shape (C + 1,)
+        Cell c has the draws from ``starts[c]`` to ``starts[c + 1]``.
+    pair_starts : int array of shape (C + 1,)
+        Cell c belongs to the groups ``group[pair_starts[c]:pair_starts[c + 1]]``.
+    group, share : int array and array
+        A group, and its share of the cell.
+    probability : array of shape (G,)
+        Weight of each group.
+    mean : array of shape (K,)
+        E z of each action.
+
+    Returns
+    -------
+    between, total : arrays of shape (K,)
+    """
+    count, groups = kept.shape[1], len(probability)
+    between, total = np.zeros(count), np.zeros(count)
+    all_sums, all_squares, of_group = (
+        np.empty(WIDTH, kept.dtype),
+        np.empty(WIDTH, kept.dtype),
+        np.empty((groups, WIDTH)),
+    )
+    for first in range(0, count, WIDTH):
+        width = min(WIDTH, count - first)
+        sums, squares, centre = all_sums[:width], all_squares[:width], mean[first : first + width]
+        one, other = between[first : first + width], total[first : first + width]
+        of_group[:] = 0.0
+        for c in range(len(starts) - 1):
+            if pair_starts[c] == pair_starts[c + 1]:  # its weight is zero
+                continue
+            sums[:] = 0.0
+            squares[:] = 0.0
+            m, end = starts[c], starts[c + 1]
+            while m + 2 <= end:  # two draws at a time: half as many passes over the sums
+                of_m, of_n = kept[m, first : first + width], kept[m + 1, first : first + width]
+                weight_m, weight_n, offset_m, offset_n = weights[m], weights[m + 1], offset[m], offset[m + 1]
+                for i in range(width):
+                    y, z = of_m[i] - offset_m, of_n[i] - offset_n
+                    part_y, part_z = weight_m * y, weight_n * z
+                    sums[i] += part_y + part_z
+                    squares[i] += part_y * y + part_z * z
+                m += 2
+            if m < end:
+                of_m, weight_m, offset_m = kept[m, first : first + width], weights[m], offset[m]
+                for i in range(width):
+                    y = of_m[i] - offset_m
+                    part_y = weight_m * y
+                    sums[i] += part_y
+                    squares[i] += part_y * y
+            for i in range(width):
+                other[i] += squares[i]
+            for k in range(pair_starts[c], pair_starts[c + 1]):
+                line, part = of_group[group[k]], share[k]
+                for i in range(width):
+                    line[i] += part * sums[i]
+        for i in range(width):
+            other[i] = max(other[i] - centre[i] * centre[i], 0.0)
+        for g in range(groups):
+            line, weight, inverse = of_group[g], probability[g], 1.0 / probability[g]
+            for i in range(width):
+                apart = line[i] - weight * centre[i]
+                one[i] += apart * apart * inverse
+    return between, total
 
 
 @njit(**COMPILED)
