@@ -7,10 +7,12 @@ original in one step. CPython handles signals, and hands over to other threads, 
 that calls other functions of C is one step.
 
 Compiled code that is interrupted while it calls back into Python turns Ctrl-C into an error of its own, such as a
-SystemError. :func:`was_interrupted` tells such an error from others.
+SystemError. :func:`interruptible` turns it back.
 """
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import starmap
 from operator import call
 from typing import Any, TypeVar
@@ -98,3 +100,14 @@ def was_interrupted(error: BaseException) -> bool:
         seen.add(id(cause))
         cause = cause.__cause__
     return isinstance(cause, KeyboardInterrupt)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end what is inside as a KeyboardInterrupt, also where compiled code has made another error of it."""
+    try:
+        yield
+    except Exception as error:
+        if was_interrupted(error):
+            raise KeyboardInterrupt from None
+        raise

@@ -110,10 +110,12 @@ class Spread:
         >>> Spread(100, 0.0, 100.0, -2.5, 2.5).weights(np.array([1.0, 10.0]), limit=5.0).round(2)
         array([1.  , 0.25])
         """
-        everything = self.after(y)
-        others = everything.count - 1
+        others = self.count + len(y) - 1
         if others < LEAST:
             return np.ones(len(y))
+        if len(y) == 1 and abs(float(y[0]) - self.mean) <= limit * math.sqrt(self.squares / others):
+            return np.ones(1)  # a shortcut for the usual case
+        everything = self.after(y)
         # The spread of all but one: mean m − (y − m) / others, squares less (y − m)² count / others.
         apart = y - everything.mean
         squares = np.maximum(everything.squares - apart * apart * everything.count / others, 0.0)

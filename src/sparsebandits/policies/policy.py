@@ -30,7 +30,7 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
-from sparsebandits.atomic import at_once, forked, was_interrupted
+from sparsebandits.atomic import at_once, forked, interruptible
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_learner, package_of, settings_of
@@ -118,13 +118,8 @@ def _one_at_a_time(method: Method) -> Method:
 
     @wraps(method)
     def alone(self: "Policy", *arguments: Any, **named: Any) -> Any:
-        with self._lock:
-            try:
-                return method(self, *arguments, **named)
-            except Exception as error:
-                if was_interrupted(error):
-                    raise KeyboardInterrupt from None
-                raise
+        with self._lock, interruptible():
+            return method(self, *arguments, **named)
 
     return cast(Method, alone)
 

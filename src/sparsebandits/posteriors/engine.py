@@ -29,7 +29,7 @@ from sparsebandits.arguments import (
     column_order,
     shown,
 )
-from sparsebandits.atomic import forked, was_interrupted
+from sparsebandits.atomic import forked, interruptible
 from sparsebandits.layouts import GENERATOR, Layout, Maybe, Names, Number, read, wrong
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.features import Level
@@ -366,12 +366,8 @@ class Engine(ABC):
         if names is not None and self.feature_names not in (None, names):
             features = np.ascontiguousarray(features[:, column_order("x", self.feature_names or (), names)])
         fork = forked(self)
-        try:
+        with interruptible():
             fork.absorb(features, rewards, None if weight is None else _check_weights(weight, len(rewards)))
-        except Exception as error:
-            if was_interrupted(error):
-                raise KeyboardInterrupt from None
-            raise
         fork.feature_names = self.feature_names or names
         self.__dict__ = vars(fork)
 

@@ -178,9 +178,8 @@ class Particles(Engine):
     @property
     def noise_variance(self) -> float:
         """Noise variance of a reward of weight one, or its posterior mean if it is learnt."""
-        return float(
-            self._cloud.weights.normalised @ np.broadcast_to(self._noise_variances_of(self._particles), self.n_draws)
-        )
+        learnt = self._particles.noise_variances
+        return float(self.rewards.variance if learnt is None else self._cloud.weights.normalised @ learnt)
 
     def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Condition on a batch that has been checked, one observation after the other.

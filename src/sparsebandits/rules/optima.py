@@ -372,7 +372,7 @@ class Best:
         self, optima: Optima, weights: FloatArray, exact_mean: FloatArray | None = None, sampled: bool = False
     ) -> None:
         self.optima, self.weights, self._sampled = optima, weights, sampled
-        of_cells = np.add.reduceat(weights[optima.order], optima.starts[:-1])
+        of_cells: FloatArray = np.add.reduceat(weights[optima.order], optima.starts[:-1])
         if optima.rows is not None:
             from sparsebandits.posteriors.kernels.sparse_draws import weighted_mean
 
@@ -380,10 +380,13 @@ class Best:
         else:
             self.mean = self._sums.sum(axis=0)
         self.predictions: FloatArray = optima.actions.distinct @ self.mean
-        cell, action, share = self._resolved(of_cells, self.mean if exact_mean is None else exact_mean)
+        if len(optima.members) == len(of_cells) and of_cells.all():  # nothing ties: each cell is a group
+            self.cell = self.group = np.arange(len(of_cells))
+            self.support, self.share, self.probability = optima.members, np.ones(len(of_cells)), of_cells
+            return
+        self.cell, action, self.share = self._resolved(of_cells, self.mean if exact_mean is None else exact_mean)
         self.support, self.group = np.unique(action, return_inverse=True)
-        self.cell, self.share = cell, share
-        self.probability: FloatArray = np.bincount(self.group, of_cells[cell] * share).astype(np.float64, copy=False)
+        self.probability = np.bincount(self.group, of_cells[self.cell] * self.share).astype(np.float64, copy=False)
 
     @cached_property
     def _sums(self) -> FloatArray:
@@ -397,8 +400,6 @@ class Best:
     def _resolved(self, of_cells: FloatArray, mean: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return cell, action and share of each pair, in the order of actions, for cells that have any weight."""
         optima = self.optima
-        if len(optima.members) == len(of_cells) and of_cells.all():  # nothing ties
-            return np.arange(len(of_cells)), optima.members, np.ones(len(of_cells))
         sizes = np.diff(optima.member_starts)
         cell = np.repeat(np.arange(len(sizes)), sizes)
         kept = of_cells[cell] > 0  # weights may underflow
