@@ -185,11 +185,7 @@ def best(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     return Work((nonzero + size) * count, touched, picked=nonzero * count)
 
 
-def grouping(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
-    return Work(bytes=2 * SPARSE_BYTES * scene.last.nonzero + 2 * int(scene.last.group_nonzero.sum()))
-
-
-def group_means(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
+def weighted_mean(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     size, nonzero = len(scene.last.theta), scene.last.nonzero
     return Work(nonzero + 2 * size, SPARSE_BYTES * nonzero + 16 * size)
 
@@ -209,9 +205,8 @@ KERNELS: dict[str, tuple[Counter, tuple[str, ...]]] = {
     "sweep over models": (models, ("sparsebandits.posteriors.moves:Moves.models",)),
     "sparse rows of θ": (compressing, ("sparsebandits.posteriors.kernels.sparse_draws:compressed",)),
     "best action of each draw": (best, ("sparsebandits.posteriors.kernels.sparse_draws:best_of_rows",)),
-    "draws in groups": (grouping, ("sparsebandits.posteriors.kernels.sparse_draws:pattern_of_groups",)),
-    "means of groups": (group_means, ("sparsebandits.rules.optima:Best.__init__",)),
-    "gain of each action": (group_squares, ("sparsebandits.rules.optima:Best.variances",)),
+    "mean of the draws": (weighted_mean, ("sparsebandits.rules.optima:Best.__init__",)),
+    "gain of each action": (group_squares, ("sparsebandits.rules.optima:Best.moments",)),
 }
 """Each kernel: how its work is counted, and where its calls go through."""
 
