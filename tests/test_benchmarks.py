@@ -15,7 +15,7 @@ from benchmarks.page import BLOCK, PAGE, filled
 from benchmarks.regret import ENTRIES
 from benchmarks.section import Figures, target
 
-from sparsebandits.policies.policy import REMAINS
+from sparsebandits.rules.information import REMAINS
 
 ROOT = Path(__file__).parents[1]
 

@@ -1,5 +1,7 @@
 """The rule of least cost to go, against a search by brute force."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 import sparsebandits as sb
 from sparsebandits.arguments import ArgumentError
 from sparsebandits.policies.sparse import SparsePolicy
+from sparsebandits.rules.choice import PRIORS
 from sparsebandits.rules.cost_to_go import CostToGo, cheapest, costs
 
 
@@ -235,7 +238,11 @@ def test_health_says_how_much_of_the_gain_is_noise() -> None:
     actions, prior = rng.standard_normal((60, 8)), sb.SpikeSlab(0.5, 1.0)
     fresh = sb.SparseIDS(actions, seed=0)
     assert fresh.health().good == fresh.posterior.health().good, "no verdict on the prior"
-    assert fresh.health().text.endswith("Information about the best action: that of the prior alone so far")
+    assert fresh.health().text.endswith("Nothing has been learnt yet: this is the prior")
+    for intercept in (False, True):  # where there is an unknown level, the first reward says nothing else
+        one = sb.SparseIDS(actions, seed=0, intercept=intercept)
+        one.tell(one.ask(), 3.0)
+        assert ("this is the prior" in one.health().text) == intercept
     few, many = (sb.SparseIDS(actions, prior, 1.0, n_draws=n, seed=0) for n in (20, 5000))
     for policy in (few, many, thompson := sb.SparseTS(actions, prior, 1.0, n_draws=5000, seed=0)):
         policy.posterior.update(actions[:3], rng.standard_normal(3))
@@ -243,7 +250,50 @@ def test_health_says_how_much_of_the_gain_is_noise() -> None:
     assert "DOUBTFUL, take more draws" in few.health().text
     assert many.health().good
     assert "% of it was noise of the draws" in many.health().text
+    assert "remains after the correction" in many.health().text
+    for gain in ("variance", "unbiased-variance"):
+        paper = sb.SparseIDS(actions, prior, 1.0, n_draws=5000, seed=0, gain=gain)
+        paper.posterior.update(actions[:3], rng.standard_normal(3))
+        assert ("remains after the correction" in paper.health().text) == (gain == "unbiased-variance")
     assert thompson.health() == thompson.posterior.health(), "it weighs no information"
     lasso = sb.rivals.ESTC(actions, horizon=100, sparsity=2, seed=0)
     with pytest.raises(ArgumentError, match=r"^policy: expected"):
         lasso.health()
+
+
+@pytest.mark.parametrize("rival", [sb.rivals.SOIDS, sb.rivals.FeelGoodTS])
+def test_health_is_of_the_draws_after_a_tilt(rival: Any) -> None:
+    actions = np.random.default_rng(0).standard_normal((30, 8))
+    for optimism, good in ((0.0, True), (20.0, False)):
+        policy = rival(actions, seed=0, optimism=optimism)
+        policy.posterior.update(actions[:5], actions[:5, 1])
+        assert policy.posterior.health().good
+        assert policy.health().good == good
+        assert "After the optimistic tilt" in policy.health().text
+
+
+def test_candidates_that_are_never_the_best_are_those_of_least_cost() -> None:
+    """And so do not depend on the order of the rows."""
+    rng = np.random.default_rng(1)
+    actions = rng.standard_normal((30, 8))
+    one, other = sb.SparseIDS(actions, seed=0), sb.SparseIDS(actions[::-1], seed=0)
+    for policy in (one, other):
+        policy.posterior.update(actions, actions[:, 1] - 0.8 * actions[:, 4] + 0.1 * rng.standard_normal(30))
+    reasons = one.ask().reasons
+    never = reasons.columns["P(optimal)"] == 0
+    assert never.sum() >= 2
+    assert (np.diff(reasons.columns["cost to go"][never]) >= 0).all()
+    assert sorted(one.ask().reasons.candidates) == sorted(29 - other.ask().reasons.candidates)
+
+
+def test_notes_on_the_prior_the_rows_left_and_the_end() -> None:
+    actions = np.random.default_rng(0).standard_normal((12, 3))
+    policy = sb.SparseIDS(actions, seed=0, horizon=3)
+    first, second = policy.ask(n=2, distinct=True)
+    assert PRIORS in first.reasons.notes
+    assert "rows that were left, to which all of this refers" not in first.reasons.notes
+    assert second.reasons.notes["rows that were left, to which all of this refers"] == 11
+    policy.tell([first, second], [1.0, 2.0])
+    last, over = policy.ask(), policy.ask()
+    assert PRIORS not in last.reasons.notes
+    assert [one.reasons.notes["rounds ahead"] for one in (last, over)] == [1.0, 0.0]

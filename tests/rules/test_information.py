@@ -183,6 +183,48 @@ def test_actions_that_never_differ_have_the_same_moments(n_actions: int) -> None
                 np.testing.assert_allclose(by_place[start : start + 3], by_place[start], rtol=1e-13, atol=1e-14)
 
 
+def by_hand(best: Best, actions: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both variances of each action from the shares of the draws, in double precision."""
+    draw, weights, group = best.draws()
+    rewards = best.optima.theta[draw] @ (actions - centre).T
+    apart = rewards - weights @ rewards
+    sums = np.zeros((len(best.support), len(actions)))
+    np.add.at(sums, group, weights[:, np.newaxis] * apart)
+    return np.asarray((sums**2 / best.probability[:, np.newaxis]).sum(axis=0)), np.asarray(weights @ apart**2)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e4, 1e5, 1e6, 1e8])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_single_precision_does_not_show_far_from_the_origin(far: float, weighted: bool) -> None:
+    """Actions and the centre far from zero, or one draw with nearly all of the weight: differences of large numbers."""
+    rng = np.random.default_rng(8)
+    theta = np.where(rng.random((400, 20)) < 0.1, rng.standard_normal((400, 20)), 0.0)
+    actions = rng.standard_normal((60, 20)) + (0.0 if weighted else far)
+    weights = np.append(np.full(399, 1 / (399 * far)), 1 - 1 / far) if weighted else rng.dirichlet(np.ones(400))
+    best = Best(best_actions(theta, actions), weights)
+    centre = actions[:9].mean(axis=0)
+    for found, expected in zip(best.moments(centre), by_hand(best, actions, centre), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=3e-4)
+
+
+def test_a_draw_on_which_all_actions_tie_goes_to_the_one_that_has_no_other() -> None:
+    """Cells are then as many as groups, in another order."""
+    theta, actions = np.zeros((3, 8)), np.zeros((3, 8))
+    theta[0, 0] = theta[1, 1] = 1.0
+    actions[0, :2], actions[1, 0], actions[2, 1] = 0.8, 1.0, 1.0
+    known = information(Draws(theta, np.array([0.3, 0.3, 0.4])), actions)
+    assert known.support_probability.tolist() == pytest.approx([0.4, 0.3, 0.3])
+    np.testing.assert_allclose(known.conditional_mean[:, :2], [[0, 0], [1, 0], [0, 1]])
+    np.testing.assert_allclose(known.best.variances(), [0.1536, 0.21, 0.21])
+    np.testing.assert_allclose(known.gain, [0.1536, 0.21, 0.21], rtol=1e-5)
+
+
+def test_groups_of_hardly_any_weight() -> None:
+    theta, actions = np.eye(8)[:3], np.eye(8)[:3]
+    best = Best(best_actions(theta, actions), np.array([0.5, 0.5, 1e-310]))
+    assert all(np.isfinite(found).all() for found in best.moments())
+
+
 def test_where_predictions_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     draws, actions = random_problem(0, 300, 10, 30, zeros=0.85)
     expected = information(draws, actions)

@@ -47,12 +47,6 @@ KIND = "sparsebandits.policy"
 VERSION = 4
 MOST_BATCH = 10**6
 """Largest number of decisions at once."""
-MOST_NOISE = 0.5
-"""Share of the information gain, and of the variance of mean rewards, that may be noise of the draws in good health."""
-FEWEST_REWARDS = 2
-"""Rewards before which the gain is that of the prior alone, and says nothing about the draws."""
-REMAINS = 0.2
-"""What the correction leaves of the noise, as a share of what it takes out (``python -m benchmarks.gain``)."""
 LEARNER = ("absorb", "state", "restore", "__dict__")
 """What every learner has."""
 
@@ -343,7 +337,7 @@ class Policy:
                 if believer is None:
                     believer, memory = fork.believer(), OptimaMemory()
                 self._believe(believer, awaited)
-            offered = available.rows(left) if distinct and n is not None else available
+            offered = available.rows(left) if distinct and len(left) < len(available) else available
             beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played)
             choice = self.rule.choose(beliefs, rng)
             self._check_choice(choice, offered)
@@ -464,12 +458,12 @@ class Policy:
 
     @_one_at_a_time
     def health(self) -> Health:
-        """Report how far decisions can be trusted: what the posterior reports, and how much of the gain is noise.
+        """Report how far decisions can be trusted: what the posterior reports, and what the rule reports of the draws.
 
-        The information gain of an action is computed from draws, and their noise adds to it. The rule of least cost to
-        go takes most of that part out (docs/mathematics.md has what it leaves); the paper's rule leaves it in. Of
-        policies that weigh no information the report is the posterior's alone. Before the second reward the gain is
-        that of the prior, which may be so wide that it differs much between seeds.
+        Rules that weigh information report how much of it is noise of the draws. The rule of least cost to go takes
+        most of that part out (docs/mathematics.md has what it leaves); the paper's rule leaves it in. Rivals that
+        reweight the draws report how many are left. As long as nothing has been learnt there is nothing to report: the
+        prior may be so wide that the gain differs much between seeds.
 
         Returns
         -------
@@ -490,22 +484,11 @@ class Policy:
         if not hasattr(self.posterior, "draws"):
             raise ArgumentTypeError("policy", "one with a posterior to report on", type(self.posterior).__name__)
         own: Health = self.posterior.health()
-        if not self.rule.weighs_information:
-            return own
-        if self.posterior.evidence.count < FEWEST_REWARDS:
-            return Health(own.good, f"{own.text}. Information about the best action: that of the prior alone so far")
-        known = self._beliefs(self.actions, self.posterior, OptimaMemory(), self._asked).information
-        noise, groups = known.noise_in_gain, len(known.support)
-        good = max(noise, known.best.noise_share) <= MOST_NOISE
-        left = REMAINS * noise / (1.0 - noise) if good else 1.0  # as a share of the corrected gain
-        if good and not own.good:
-            return Health(False, f"{own.text}. Information about the best action: no better than the draws")
-        text = (
-            f"good: {noise:.0%} of it was noise of the draws, about {left:.1%} remains after the correction"
-            if good
-            else "DOUBTFUL, take more draws: most of it is noise of the draws"
-        )
-        return Health(good, f"{own.text}. Information about the best action, one of {groups} now: {text}")
+        beliefs = self._beliefs(self.actions, self.posterior, OptimaMemory(), self._asked)
+        if beliefs.are_the_priors:
+            return Health(own.good, f"{own.text}. Nothing has been learnt yet: this is the prior")
+        found = self.rule.health(beliefs)
+        return own if found is None else Health(own.good and found.good, f"{own.text}. {found.text}")
 
     def _relative(self, available: ActionSet) -> FloatArray:
         """Return features relative to the mean of the policy's own, which an intercept makes free: digits are kept."""

@@ -63,6 +63,12 @@ class Beliefs:
     def __len__(self) -> int:
         return len(self.features)
 
+    @property
+    def are_the_priors(self) -> bool:
+        """Whether nothing has been learnt yet, since no reward has come, or none that differs from the others."""
+        count = getattr(getattr(self.posterior, "evidence", None), "count", None)
+        return count == 0 or getattr(self.posterior, "unit", 1.0) == 0.0
+
     @cached_property
     def draws(self) -> Draws:
         """Weighted draws of θ."""

@@ -10,6 +10,9 @@ from sparsebandits.arguments import FloatArray, IntArray
 CANDIDATES = 8
 """Number of leading candidates whose reasons a decision keeps."""
 
+PRIORS = "rewards learnt from (so these are the prior's numbers, which differ between seeds)"
+"""Note of a decision that rests on the prior alone."""
+
 NO_ROW = -1
 """Value of ``action`` where actions are not enumerated; ``features`` is then the action itself."""
 
@@ -82,6 +85,7 @@ class Reasons:
         contributions: FloatArray,
         notes: Mapping[str, float] | None = None,
         mixture: Mixture | None = None,
+        ties: FloatArray | None = None,
     ) -> "Reasons":
         """Keep the chosen action, those of the mixture and those with the largest ``score``.
 
@@ -99,6 +103,8 @@ class Reasons:
             Further numbers about the decision.
         mixture : Mixture, optional
             The two actions of which one was drawn.
+        ties : array of shape (K,), optional
+            What candidates of equal ``score`` are ranked by, the largest first.
 
         Returns
         -------
@@ -106,7 +112,8 @@ class Reasons:
             What was kept.
         """
         rivals = () if mixture is None else (mixture.first, mixture.second)
-        kept = np.array(list(dict.fromkeys((action, *rivals, *_largest(score, CANDIDATES)))), dtype=np.intp)
+        leading = _leading(score, CANDIDATES, score if ties is None else ties)
+        kept = np.array(list(dict.fromkeys((action, *rivals, *leading))), dtype=np.intp)
         drivers = _drivers(contributions)
         shown = {name: values[kept] for name, values in columns.items()}
         return cls(kept, score[kept], shown, notes or {}, drivers, contributions[drivers], mixture)
@@ -147,6 +154,15 @@ class Reasons:
 def _drivers(contributions: FloatArray) -> IntArray:
     drivers = np.array(_largest(np.abs(contributions), DRIVERS), dtype=np.intp)
     return drivers[np.argsort(-np.abs(contributions[drivers]), kind="stable")]
+
+
+def _leading(values: FloatArray, count: int, ties: FloatArray) -> list[int]:
+    """Return the places of the largest values, the largest first; of equal ones, those of the largest ``ties``."""
+    least = values[_largest(values, count)].min()
+    places = np.flatnonzero(values >= least)
+    order = np.lexsort((-ties[places], -values[places]))
+    leading: list[int] = places[order[:count]].tolist()
+    return leading
 
 
 def _largest(values: FloatArray, count: int) -> list[int]:
@@ -204,5 +220,6 @@ class Choice:
         mixture = self.reasons.mixture
         if mixture is not None:
             mixture = Mixture(int(rows[mixture.first]), int(rows[mixture.second]), mixture.probability)
-        reasons = replace(self.reasons, candidates=rows[self.reasons.candidates], mixture=mixture)
+        notes = {**self.reasons.notes, "rows that were left, to which all of this refers": float(len(rows))}
+        reasons = replace(self.reasons, candidates=rows[self.reasons.candidates], mixture=mixture, notes=notes)
         return replace(self, action=int(rows[self.action]), reasons=reasons)

@@ -21,14 +21,15 @@ share of T that depends on the number of draws.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_between, check_number
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.rules.beliefs import Beliefs
-from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.choice import PRIORS, Choice, Reasons
 from sparsebandits.rules.optima import ROUNDING, pick
 from sparsebandits.rules.rule import Rule
 
@@ -140,7 +141,6 @@ class CostToGo(Rule):
     CostToGo(horizon=500, share=0.05)
     """
 
-    weighs_information: ClassVar[bool] = True
     horizon: float | None = None
     share: float = KAPPA
 
@@ -177,6 +177,9 @@ class CostToGo(Rule):
             return 1.0 / (1.0 - self.horizon)
         return float(max(self.horizon - decisions, 1))
 
+    def _is_over(self, decisions: int) -> bool:
+        return self.horizon is not None and 1.0 <= self.horizon <= decisions
+
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Choose the action of least cost; actions that tie in cost and regret are equally likely."""
         known, rounds = beliefs.information, self.rounds_left(beliefs.decisions)
@@ -198,11 +201,17 @@ class CostToGo(Rule):
         }
         notes = {
             "cost to go if nothing were learnt": greedy,
-            "rounds ahead": rounds,
+            "rounds ahead": 0.0 if self._is_over(beliefs.decisions) else rounds,
             "entropy of the optimal action (nats)": entropy,
             "share of the gain that was noise of the draws, and taken out": known.noise_in_gain,
             "effective draws": beliefs.draws.effective_sample_size,
         }
+        if beliefs.are_the_priors:
+            notes[PRIORS] = 0.0
         contributions = beliefs.features[action] * known.mean
-        reasons = Reasons.top(action, known.optimal_probability, columns, contributions, notes)
+        reasons = Reasons.top(action, known.optimal_probability, columns, contributions, notes, ties=-total)
         return Choice(action, probability, reasons)
+
+    def health(self, beliefs: Beliefs) -> Health:
+        """Report how much of the gain was noise of the draws, most of which the rule takes out."""
+        return beliefs.information.health(corrected=True)

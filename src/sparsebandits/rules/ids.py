@@ -7,14 +7,14 @@ same regret and gain are equally likely.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice, check_number
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.rules.beliefs import Beliefs
-from sparsebandits.rules.choice import Choice, Mixture, Reasons
+from sparsebandits.rules.choice import PRIORS, Choice, Mixture, Reasons
 from sparsebandits.rules.optima import ROUNDING
 from sparsebandits.rules.ratio import Minimiser, minimise_over_actions, minimise_over_distributions, ratios
 from sparsebandits.rules.rule import Rule
@@ -83,7 +83,6 @@ class InformationDirected(Rule):
     InformationDirected(exponent=2.0, selection='randomised', gain='variance')
     """
 
-    weighs_information: ClassVar[bool] = True
     exponent: float = 2.0
     selection: str = "deterministic"
     gain: str = "variance"
@@ -102,10 +101,11 @@ class InformationDirected(Rule):
         known = beliefs.information
         minimiser = SELECTIONS[self.selection](known.expected_regret, gain, self.exponent)
         action, probability, mixture = drawn(minimiser, known.expected_regret, gain, rng)
+        ratio = ratios(known.expected_regret, gain, self.exponent)
         columns = {
             "expected regret": known.expected_regret,
             "information gain": gain,
-            "ratio": ratios(known.expected_regret, gain, self.exponent),
+            "ratio": ratio,
             "P(optimal)": known.optimal_probability,
         }
         notes = {
@@ -113,6 +113,12 @@ class InformationDirected(Rule):
             "entropy of the optimal action (nats)": known.entropy,
             "effective draws": beliefs.draws.effective_sample_size,
         }
+        if beliefs.are_the_priors:
+            notes[PRIORS] = 0.0
         contributions = beliefs.features[action] * known.mean
-        reasons = Reasons.top(action, known.optimal_probability, columns, contributions, notes, mixture)
+        reasons = Reasons.top(action, known.optimal_probability, columns, contributions, notes, mixture, ties=-ratio)
         return Choice(action, probability, reasons)
+
+    def health(self, beliefs: Beliefs) -> Health:
+        """Report how much of the gain is noise of the draws."""
+        return beliefs.information.health(corrected=self.gain.startswith("unbiased"))

@@ -21,8 +21,15 @@ import numpy as np
 from scipy.special import entr
 
 from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.optima import Best, best_actions
+
+MOST_NOISE = 0.5
+"""Share of the information gain, and of the variance of mean rewards, that may be noise of the draws in good health."""
+
+REMAINS = 0.2
+"""What the correction leaves of the noise, as a share of what it takes out (``python -m benchmarks.gain``)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +121,27 @@ class Information:
     def entropy(self) -> float:
         """H(x*), in nats; equal rows are one action."""
         return max(float(entr(self.support_probability).sum()), 0.0) if len(self.best.support) > 1 else 0.0
+
+    def health(self, corrected: bool) -> Health:
+        """Report how much of the gain is noise of the draws.
+
+        Parameters
+        ----------
+        corrected : bool
+            Whether the rule takes it out, by ``unbiased_gain``.
+
+        Returns
+        -------
+        Health
+            Whether it is little enough, and how much it is.
+        """
+        subject = f"Information about the best action, one of {len(self.support)} now"
+        noise = self.noise_in_gain
+        if max(noise, self.best.noise_share) > MOST_NOISE:
+            return Health(False, f"{subject}: DOUBTFUL, take more draws: most of it is noise of the draws")
+        left = REMAINS * noise / (1.0 - noise)  # as a share of the corrected gain
+        text = f"was noise of the draws, about {left:.1%} remains after the correction"
+        return Health(True, f"{subject}: good: {noise:.0%} of it {text if corrected else 'is noise of the draws'}")
 
 
 def unbiased(gain: FloatArray, variances: FloatArray, noise_share: float, square: float) -> FloatArray:

@@ -39,11 +39,15 @@ REPRESENTATIVES = 512
 """Number of draws that are picked for that."""
 
 MOST_KEPT = 16_000_000
-"""Number of predictions that are kept from one decision to the next, 64 MB of them: between two moves of the draws only
-their weights change."""
+"""Number of predictions that are kept from one decision to the next, since between two moves of the draws only their
+weights change: 64 MB of them, and twice that for a moment."""
 
 SINGLE_REACH = (1e-10, 1e10)
 """Size of predictions that are kept in single precision: their squares, times a weight, stay within its range."""
+
+VISIBLE = 1e-6, 1e-4
+"""A variance below these shares, of the squared offset of the draws and of the squared shift of the mean, is computed
+in double precision: single has seven digits, and the difference of two numbers has fewer."""
 
 ERRORS = 2.0
 """Standard errors that each of two means may be off, for them to count as equal."""
@@ -437,7 +441,8 @@ class Best:
 
         grouped = self.optima.grouped
         lengths = np.diff(grouped.starts)[self.cell]
-        if len(self.cell) == len(grouped.starts) - 1 == len(self.support):  # each cell is a group, in the same order
+        each_a_group = len(self.cell) == len(grouped.starts) - 1 == len(self.support)
+        if each_a_group and np.array_equal(self.cell, np.arange(len(self.cell))):  # in the same order
             return Rows(grouped.starts, grouped.columns, self._sums / np.repeat(self.probability, lengths))
         ends = np.cumsum(lengths)
         entry = np.arange(ends[-1]) + np.repeat(grouped.starts[self.cell] - (ends - lengths), lengths)
@@ -461,6 +466,8 @@ class Best:
     def moments(self, centre: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return what :meth:`variances` and :meth:`reward_variances` do, from predictions where these are kept.
 
+        If rounding in single precision would be visible, both are computed in double precision instead.
+
         Parameters
         ----------
         centre : array of shape (d,), optional
@@ -469,23 +476,25 @@ class Best:
         Returns
         -------
         between, total : arrays of shape (U,)
-            Both variances, to five digits.
+            Both variances, to four digits.
         """
         optima, kept = self.optima, self.optima.kept
         if kept is None:
             return self.variances(centre), self.reward_variances(centre)
         from sparsebandits.posteriors.kernels.sparse_draws import moments_of_predictions, products
 
-        precision, shift = kept.predictions.dtype, self.mean - kept.reference
-        mean, offset = optima.actions.distinct @ shift, np.zeros(len(self.weights))
+        precision, shift, weights = kept.predictions.dtype, self.mean - kept.reference, self.weights[optima.order]
+        mean, offset = optima.actions.distinct @ shift, np.zeros(len(weights))
         if centre is not None:
             mean = mean - float(centre @ shift)
             offset = (products(optima.rows, centre) - float(centre @ kept.reference))[optima.order]
+            if precision == np.float32 and float(np.abs(offset).max()) > SINGLE_REACH[1]:
+                return self.variances(centre), self.reward_variances(centre)
         by_cell = np.argsort(self.cell, kind="stable")
         between, total = moments_of_predictions(
             kept.predictions,
             offset.astype(precision),
-            self.weights[optima.order].astype(precision),
+            weights.astype(precision),
             optima.starts,
             np.searchsorted(self.cell[by_cell], np.arange(len(optima.starts))),
             self.group[by_cell],
@@ -493,6 +502,9 @@ class Best:
             self.probability,
             mean,
         )
+        least = np.maximum(VISIBLE[0] * float(weights @ (offset * offset)), VISIBLE[1] * mean * mean)
+        if precision == np.float32 and (total < least).any():
+            return self.variances(centre), self.reward_variances(centre)
         return between, total
 
     def variances(self, centre: FloatArray | None = None) -> FloatArray:

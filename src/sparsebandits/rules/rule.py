@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentTypeError
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice
 
@@ -20,7 +21,6 @@ class Rule(ABC):
     """Base class of decision rules."""
 
     draws_afresh: ClassVar[bool] = False  # whether asking again gives a new draw, as in Thompson sampling
-    weighs_information: ClassVar[bool] = False  # whether the information gain of ``Beliefs`` enters the choice
 
     @abstractmethod
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
@@ -55,3 +55,18 @@ class Rule(ABC):
         if not (hasattr(posterior, "draws") and hasattr(posterior, "mean")):
             got = type(posterior).__name__
             raise ArgumentTypeError("posterior", f"an engine, such as Particles, for {type(self).__name__}", got)
+
+    def health(self, beliefs: Beliefs) -> Health | None:
+        """Report how far the draws can be trusted for what this rule computes from them.
+
+        Parameters
+        ----------
+        beliefs : Beliefs
+            The posterior and the actions.
+
+        Returns
+        -------
+        Health or None
+            Whether all is well, and why, in words; None if the posterior's own report says it all, as by default.
+        """
+        return None

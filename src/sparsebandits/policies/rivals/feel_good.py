@@ -31,10 +31,12 @@ from sparsebandits.policies.rivals.optimistic_posterior import (
     check_learns_by_draws,
     check_optimism,
     default_rate,
+    health_of_tilt,
     optimistic_posterior,
     tempered,
 )
 from sparsebandits.policies.sparse import SparsePolicy
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
@@ -92,6 +94,10 @@ class FeelGood(Rule):
         columns = {"sampled value": value, "optimistic mean": beliefs.rewards_under(best.mean)}
         contributions = beliefs.features[action] * best.mean
         return Choice(action, share, Reasons.top(action, value, columns, contributions, notes))
+
+    def health(self, beliefs: Beliefs) -> Health:
+        """Report how many draws the optimistic posterior is worth."""
+        return health_of_tilt(optimistic_posterior(beliefs, self.optimism, self.cap, self.likelihood)[0])
 
 
 class FeelGoodTS(SparsePolicy):

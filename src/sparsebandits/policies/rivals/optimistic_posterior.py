@@ -56,7 +56,9 @@ from sparsebandits.arguments import (
 from sparsebandits.model.priors import SpikeSlab, default_prior
 from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.particles import FEW_DRAWS
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.theory import exploratory_design
 
@@ -339,3 +341,21 @@ def tempered(
     if isinstance(prior, SpikeSlab):
         prior = prior.given_noise(known.variance)
     return prior, None, replace(known, variance=known.variance / power), power
+
+
+def health_of_tilt(draws: Draws) -> Health:
+    """Report how many draws a tilted posterior is worth.
+
+    Parameters
+    ----------
+    draws : Draws
+        The draws with their tilted weights.
+
+    Returns
+    -------
+    Health
+        Whether there are enough of them.
+    """
+    size = draws.effective_sample_size
+    verdict = "good" if size >= FEW_DRAWS else "DOUBTFUL, take more draws or less optimism"
+    return Health(size >= FEW_DRAWS, f"After the optimistic tilt: {verdict}: worth {size:.0f} independent draws")

@@ -38,10 +38,12 @@ from sparsebandits.policies.rivals.optimistic_posterior import (
     check_learns_by_draws,
     check_optimism,
     default_rate,
+    health_of_tilt,
     optimistic_posterior,
     tempered,
 )
 from sparsebandits.policies.sparse import SparsePolicy
+from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
@@ -149,15 +151,21 @@ class OptimisticInformationDirected(Rule):
         minimiser = SELECTIONS[self.selection](regret, gain, self.exponent)
         action, probability, mixture = drawn(minimiser, regret, gain, rng)
         optimal = best.row_probability()
+        ratio = ratios(regret, gain, self.exponent)
         columns = {
             "surrogate regret": regret,
             "surrogate gain": gain,
-            "ratio": ratios(regret, gain, self.exponent),
+            "ratio": ratio,
             "P(optimal)": optimal,
         }
         notes = {"ratio minimised": minimiser.ratio, **notes}
         contributions = beliefs.features[action] * best.mean
-        return Choice(action, probability, Reasons.top(action, optimal, columns, contributions, notes, mixture))
+        reasons = Reasons.top(action, optimal, columns, contributions, notes, mixture, ties=-ratio)
+        return Choice(action, probability, reasons)
+
+    def health(self, beliefs: Beliefs) -> Health:
+        """Report how many draws the optimistic posterior is worth."""
+        return health_of_tilt(optimistic_posterior(beliefs, self.optimism, None, self.likelihood)[0])
 
 
 class SOIDS(SparsePolicy):

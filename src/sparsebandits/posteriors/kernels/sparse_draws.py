@@ -342,10 +342,10 @@ def moments_of_predictions(
         for i in range(width):
             other[i] = max(other[i] - centre[i] * centre[i], 0.0)
         for g in range(groups):
-            line, weight, inverse = of_group[g], probability[g], 1.0 / probability[g]
+            line, weight = of_group[g], probability[g]
             for i in range(width):
                 apart = line[i] - weight * centre[i]
-                one[i] += apart * apart * inverse
+                one[i] += apart * (apart / weight)  # the inverse of a small weight may overflow
     return between, total
 
 
