@@ -201,9 +201,15 @@ def plot(lines: Games, path: Path) -> None:
                 )
         axes.set_xscale("log")
         axes.set_xlabel(f"{title}, to the paper's rule", fontsize=8)
-        ticks = (0.7, 1.0, 1.5, 2.0, 3.0) if column == 0 else (0.8, 0.9, 1.0, 1.1)
-        axes.set_xlim(ticks[0] * 0.85, ticks[-1] * 1.1)
+        ticks = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0) if column == 0 else (0.7, 0.8, 0.9, 1.0, 1.1, 1.2)
+        ends = [
+            one.value + sign * one.reach
+            for (_, mark), found in every.items()
+            for one in points(found, mark, column).values()
+            for sign in (-1.0, 1.0)
+        ]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_xlim(0.97 * min(ends), 1.03 * max(ends))
         axes.minorticks_off()
         dress(axes)
     labels = [f"{SETTINGS[s].title.split(' (')[0]}, n = {mark}" for s, mark in every]
