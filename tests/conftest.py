@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -147,15 +148,26 @@ def pytest_configure() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by marker
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that are listed above."""
-    traced = config.pluginmanager.hasplugin("_cov")
     for item in items:
         module = item.path.relative_to(ROOT).as_posix()
         names = {module, f"{module}::{getattr(item, 'originalname', item.name)}"}
         if names & SLOW:
             item.add_marker(pytest.mark.slow)
-        if names & (SLOW | UNTRACED) and traced:
-            item.add_marker(pytest.mark.no_cover)
+        if names & (SLOW | UNTRACED):
+            item.add_marker(pytest.mark.untraced)
         if names & LINUX and sys.platform != "linux":
             item.add_marker(pytest.mark.skip(reason="needs signals or files of Linux"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Run some tests without a tracer: in the processes of xdist, ``no_cover`` of pytest-cov has no effect."""
+    tracer = sys.gettrace()
+    if item.get_closest_marker("untraced"):
+        sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)

@@ -1,5 +1,6 @@
 """Ctrl-C at any line of ``ask``, ``tell`` and ``update``."""
 
+import sys
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -15,6 +16,11 @@ from sparsebandits.atomic import at_once, forked
 
 # A file that was opened at the moment of an interrupt is closed as soon as nothing refers to it.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+
+
+def test_nothing_traces_these_tests() -> None:
+    """Coverage would keep its own lock if it were interrupted (tests/conftest.py)."""
+    assert sys.gettrace() is None
 
 
 def test_a_short_attack() -> None:

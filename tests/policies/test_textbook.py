@@ -145,7 +145,7 @@ def test_linear_ids_with_mutual_information(intercept: bool) -> None:
         actions, sb.GaussianPrior(PRIOR), NOISE, n_draws=40, gain="mutual-information", seed=2, intercept=intercept
     )
     textbook = Textbook(3, intercept)
-    for n, reward in enumerate(rewards(2, 15)):
+    for n, reward in enumerate(rewards(2, 6)):
         draws = policy.posterior.draws()
         rows = actions - textbook.level(actions)[0]
         regret, _, _, _ = brute_force(draws, rows)

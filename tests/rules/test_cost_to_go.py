@@ -290,10 +290,10 @@ def test_notes_on_the_prior_the_rows_left_and_the_end() -> None:
     actions = np.random.default_rng(0).standard_normal((12, 3))
     policy = sb.SparseIDS(actions, seed=0, horizon=3)
     first, second = policy.ask(n=2, distinct=True)
-    assert PRIORS in first.reasons.notes
-    assert "rows that were left, to which all of this refers" not in first.reasons.notes
-    assert second.reasons.notes["rows that were left, to which all of this refers"] == 11
+    assert first.reasons.remarks == (PRIORS,)
+    assert second.reasons.remarks == (PRIORS, "All of this refers to the 11 rows that were left.")
+    assert str(policy.explain(second)).endswith("rows that were left.")
     policy.tell([first, second], [1.0, 2.0])
     last, over = policy.ask(), policy.ask()
-    assert PRIORS not in last.reasons.notes
+    assert last.reasons.remarks == ()
     assert [one.reasons.notes["rounds ahead"] for one in (last, over)] == [1.0, 0.0]

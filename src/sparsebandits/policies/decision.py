@@ -131,6 +131,7 @@ class Explanation:
             str(self.table),
             f"largest parts of its expected reward{than}: {self._drivers()}",
             *(f"{name}: {formatted(value)}" for name, value in decision.reasons.notes.items()),
+            *decision.reasons.remarks,
         ]
         return "\n".join(lines)
 

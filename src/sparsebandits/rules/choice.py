@@ -10,8 +10,8 @@ from sparsebandits.arguments import FloatArray, IntArray
 CANDIDATES = 8
 """Number of leading candidates whose reasons a decision keeps."""
 
-PRIORS = "rewards learnt from (so these are the prior's numbers, which differ between seeds)"
-"""Note of a decision that rests on the prior alone."""
+PRIORS = "Nothing has been learnt yet: these are numbers of the prior, and differ between seeds."
+"""Remark on a decision that rests on the prior alone."""
 
 NO_ROW = -1
 """Value of ``action`` where actions are not enumerated; ``features`` is then the action itself."""
@@ -64,6 +64,8 @@ class Reasons:
         What the candidates are.
     compared : bool
         Whether contributions are those of the action compared with the average one, as they are with an intercept.
+    remarks : tuple of str
+        Sentences about the decision.
     """
 
     candidates: IntArray
@@ -75,6 +77,7 @@ class Reasons:
     mixture: Mixture | None = None
     about: str = "action"
     compared: bool = False
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def top(
@@ -86,6 +89,7 @@ class Reasons:
         notes: Mapping[str, float] | None = None,
         mixture: Mixture | None = None,
         ties: FloatArray | None = None,
+        remarks: tuple[str, ...] = (),
     ) -> "Reasons":
         """Keep the chosen action, those of the mixture and those with the largest ``score``.
 
@@ -105,6 +109,8 @@ class Reasons:
             The two actions of which one was drawn.
         ties : array of shape (K,), optional
             What candidates of equal ``score`` are ranked by, the largest first.
+        remarks : tuple of str
+            Sentences about the decision.
 
         Returns
         -------
@@ -116,7 +122,7 @@ class Reasons:
         kept = np.array(list(dict.fromkeys((action, *rivals, *leading))), dtype=np.intp)
         drivers = _drivers(contributions)
         shown = {name: values[kept] for name, values in columns.items()}
-        return cls(kept, score[kept], shown, notes or {}, drivers, contributions[drivers], mixture)
+        return cls(kept, score[kept], shown, notes or {}, drivers, contributions[drivers], mixture, remarks=remarks)
 
     @classmethod
     def of_coordinates(
@@ -220,6 +226,6 @@ class Choice:
         mixture = self.reasons.mixture
         if mixture is not None:
             mixture = Mixture(int(rows[mixture.first]), int(rows[mixture.second]), mixture.probability)
-        notes = {**self.reasons.notes, "rows that were left, to which all of this refers": float(len(rows))}
-        reasons = replace(self.reasons, candidates=rows[self.reasons.candidates], mixture=mixture, notes=notes)
+        remarks = (*self.reasons.remarks, f"All of this refers to the {len(rows)} rows that were left.")
+        reasons = replace(self.reasons, candidates=rows[self.reasons.candidates], mixture=mixture, remarks=remarks)
         return replace(self, action=int(rows[self.action]), reasons=reasons)

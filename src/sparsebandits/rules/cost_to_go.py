@@ -206,10 +206,11 @@ class CostToGo(Rule):
             "share of the gain that was noise of the draws, and taken out": known.noise_in_gain,
             "effective draws": beliefs.draws.effective_sample_size,
         }
-        if beliefs.are_the_priors:
-            notes[PRIORS] = 0.0
+        remarks = (PRIORS,) if beliefs.are_the_priors else ()
         contributions = beliefs.features[action] * known.mean
-        reasons = Reasons.top(action, known.optimal_probability, columns, contributions, notes, ties=-total)
+        reasons = Reasons.top(
+            action, known.optimal_probability, columns, contributions, notes, ties=-total, remarks=remarks
+        )
         return Choice(action, probability, reasons)
 
     def health(self, beliefs: Beliefs) -> Health:

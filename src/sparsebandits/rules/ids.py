@@ -113,10 +113,11 @@ class InformationDirected(Rule):
             "entropy of the optimal action (nats)": known.entropy,
             "effective draws": beliefs.draws.effective_sample_size,
         }
-        if beliefs.are_the_priors:
-            notes[PRIORS] = 0.0
+        remarks = (PRIORS,) if beliefs.are_the_priors else ()
         contributions = beliefs.features[action] * known.mean
-        reasons = Reasons.top(action, known.optimal_probability, columns, contributions, notes, mixture, ties=-ratio)
+        reasons = Reasons.top(
+            action, known.optimal_probability, columns, contributions, notes, mixture, -ratio, remarks
+        )
         return Choice(action, probability, reasons)
 
     def health(self, beliefs: Beliefs) -> Health:
