@@ -37,8 +37,9 @@ from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.kernels.inline_random import normal
 from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
+from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import information
-from sparsebandits.rules.optima import Best, Prepared, best_actions
+from sparsebandits.rules.optima import Prepared, best_actions
 from sparsebandits.tables import Cell, Table
 
 RECORD = Path(__file__).parent / "guard.json"

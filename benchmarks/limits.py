@@ -205,8 +205,8 @@ KERNELS: dict[str, tuple[Counter, tuple[str, ...]]] = {
     "sweep over models": (models, ("sparsebandits.posteriors.moves:Moves.models",)),
     "sparse rows of θ": (compressing, ("sparsebandits.posteriors.kernels.sparse_draws:compressed",)),
     "best action of each draw": (best, ("sparsebandits.posteriors.kernels.sparse_draws:best_of_rows",)),
-    "mean of the draws": (weighted_mean, ("sparsebandits.rules.optima:Best.__init__",)),
-    "gain of each action": (group_squares, ("sparsebandits.rules.optima:Best.moments",)),
+    "mean of the draws": (weighted_mean, ("sparsebandits.rules.best:Best.__init__",)),
+    "gain of each action": (group_squares, ("sparsebandits.rules.best:Best.moments",)),
 }
 """Each kernel: how its work is counted, and where its calls go through."""
 

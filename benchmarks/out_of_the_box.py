@@ -24,7 +24,7 @@ import sparsebandits as sb
 from benchmarks import games
 from sparsebandits.arguments import FloatArray
 from sparsebandits.results.statistics import mean_interval
-from sparsebandits.rules.optima import Best
+from sparsebandits.rules.best import Best
 
 STORED = Path(__file__).parent / "results" / "out_of_the_box.jsonl"
 PAGE = Path(__file__).parent.parent / "docs" / "measurements.md"

@@ -12,9 +12,10 @@ from scipy import integrate, stats
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import Draws
 from sparsebandits.posteriors.kernels.sparse_draws import WIDTH
+from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import information
 from sparsebandits.rules.mutual_information import mutual_information
-from sparsebandits.rules.optima import Best, OptimaMemory, best_actions
+from sparsebandits.rules.optima import OptimaMemory, best_actions
 
 
 def random_problem(

@@ -13,10 +13,11 @@ import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import Draws
 from sparsebandits.rules import Beliefs, learnt_noise
+from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import information
 from sparsebandits.rules.learnt_noise import mutual_information_of_learnt_noise
 from sparsebandits.rules.mutual_information import mutual_information
-from sparsebandits.rules.optima import Best, best_actions
+from sparsebandits.rules.optima import best_actions
 from tests.rules.test_information import random_problem
 
 

@@ -90,13 +90,13 @@ def test_variances_from_some_of_the_draws(heavy: bool, monkeypatch: pytest.Monke
         best = information(Draws(theta, rng.dirichlet(np.ones(3000))), actions).best
         exact = best.reward_variances(centre)
         with monkeypatch.context() as patch:
-            patch.setattr("sparsebandits.rules.optima.MOST_PRODUCTS", 0)
+            patch.setattr("sparsebandits.rules.best.MOST_PRODUCTS", 0)
             ratios.append(best.reward_variances(centre) / exact)
             assert (ratios[-1] != 1.0).any(), "another way"
     assert np.mean(ratios) == pytest.approx(1.0, abs=0.03)
     assert np.std(ratios) < 0.1
     flat = information(Draws(np.zeros((4, 60)), np.full(4, 0.25)), actions).best
-    monkeypatch.setattr("sparsebandits.rules.optima.MOST_PRODUCTS", 0)
+    monkeypatch.setattr("sparsebandits.rules.best.MOST_PRODUCTS", 0)
     assert not flat.reward_variances().any()
 
 

@@ -12,10 +12,11 @@ import numpy as np
 from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.model.features import Level
 from sparsebandits.posteriors.draws import Draws
+from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import Information, information
 from sparsebandits.rules.learnt_noise import mutual_information_of_learnt_noise
 from sparsebandits.rules.mutual_information import mutual_information
-from sparsebandits.rules.optima import Best, OptimaMemory
+from sparsebandits.rules.optima import OptimaMemory
 
 
 class Beliefs:

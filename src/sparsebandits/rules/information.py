@@ -23,7 +23,8 @@ from scipy.special import entr
 from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.rules.optima import Best, best_actions
+from sparsebandits.rules.best import Best
+from sparsebandits.rules.optima import best_actions
 
 MOST_NOISE = 0.5
 """Share of the information gain, and of the variance of mean rewards, that may be noise of the draws in good health."""

@@ -25,8 +25,9 @@ from scipy.special import rel_entr
 
 from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.draws import Draws
+from sparsebandits.rules.best import Best
 from sparsebandits.rules.mutual_information import REACH
-from sparsebandits.rules.optima import Best, best_actions
+from sparsebandits.rules.optima import best_actions
 
 NODES = 14
 """Nodes of an interval."""

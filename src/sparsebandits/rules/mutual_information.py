@@ -12,7 +12,8 @@ from scipy.sparse import coo_array
 
 from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.rules.optima import Best, best_actions
+from sparsebandits.rules.best import Best
+from sparsebandits.rules.optima import best_actions
 
 REACH = 9
 """Standard deviations beyond which a normal density is left out of an integral (1e-18 of it lies there)."""

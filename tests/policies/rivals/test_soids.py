@@ -11,7 +11,8 @@ import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.policies.rivals.optimistic_posterior import default_rate
 from sparsebandits.policies.rivals.soids import surrogate_gain, surrogate_regret
-from sparsebandits.rules.optima import Best, best_actions
+from sparsebandits.rules.best import Best
+from sparsebandits.rules.optima import best_actions
 from tests.policies.rivals.test_feel_good import NO_TIES, NOISE, tilted_in_a_loop
 from tests.policies.table import share_of_guessing, some_actions
 

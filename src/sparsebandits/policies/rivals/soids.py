@@ -47,9 +47,9 @@ from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
+from sparsebandits.rules.best import Best
 from sparsebandits.rules.choice import Choice, Reasons
 from sparsebandits.rules.ids import SELECTIONS, check_selection, drawn
-from sparsebandits.rules.optima import Best
 from sparsebandits.rules.ratio import ratios
 from sparsebandits.rules.rule import Rule
 

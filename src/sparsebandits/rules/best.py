@@ -1,0 +1,331 @@
+"""x* under weighted draws: its distribution, and how much rewards depend on it.
+
+:class:`~sparsebandits.rules.optima.Optima` has the draws in cells, one for each set of actions that tie; here weights
+make groups of them, one for each action that x* may be. Where predictions of the draws are kept, one pass over them
+gives Var(E[⟨a, θ⟩ | x*]) and Var⟨a, θ⟩ of every action; otherwise both come from the nonzero coefficients of groups and
+draws, or from matrix products.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.random import Generator
+from scipy.sparse import csr_array
+
+from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.rules.optima import MOSTLY_ZERO, ROUNDING, SINGLE_REACH, Optima
+
+if TYPE_CHECKING:
+    from sparsebandits.posteriors.kernels.sparse_draws import Rows
+
+MOST_PRODUCTS = 200_000_000
+"""Number of products K d² above which variances of rewards are estimated from some of the draws: they would take longer
+than all the rest of a decision."""
+
+REPRESENTATIVES = 512
+"""Number of draws that are picked for that."""
+
+VISIBLE = 1e-6, 1e-4
+"""A variance below these shares, of the squared offset of the draws and of the squared shift of the mean, is computed
+in double precision: single has seven digits, and the difference of two numbers has fewer."""
+
+ERRORS = 2.0
+"""Standard errors that each of two means may be off, for them to count as equal."""
+
+
+class Best:
+    """x* under weighted draws: its distribution, and the mean of θ given it.
+
+    Parameters
+    ----------
+    optima : Optima
+        The best actions under each draw.
+    weights : array of shape (M,)
+        Weights of the draws, which sum to one.
+    exact_mean : array of shape (d,), optional
+        The posterior mean by which actions that tie are compared, if it is known exactly; by default that of the draws.
+    sampled : bool, default=False
+        Whether the draws are a sample, so that means which differ by less than their Monte Carlo error count as equal.
+
+    Attributes
+    ----------
+    mean : array of shape (d,)
+        E θ, over the draws.
+    predictions : array of shape (U,)
+        ⟨a, E θ⟩ of the distinct actions.
+    cell, group : int arrays of shape (P,)
+        Pairs of a cell and a group that gets a share of it, in the order of groups.
+    share : array of shape (P,)
+        The shares; those of a cell sum to one.
+    support : int array of shape (G,)
+        Distinct action x* of each group, ascending.
+    probability : array of shape (G,)
+        P(x* = support).
+    """
+
+    def __init__(
+        self, optima: Optima, weights: FloatArray, exact_mean: FloatArray | None = None, sampled: bool = False
+    ) -> None:
+        self.optima, self.weights, self._sampled = optima, weights, sampled
+        of_cells: FloatArray = np.add.reduceat(weights[optima.order], optima.starts[:-1])
+        if optima.rows is not None:
+            from sparsebandits.posteriors.kernels.sparse_draws import weighted_mean
+
+            self.mean: FloatArray = weighted_mean(optima.rows, weights, optima.theta.shape[1])
+        else:
+            self.mean = self._sums.sum(axis=0)
+        self.predictions: FloatArray = optima.actions.distinct @ self.mean
+        if len(optima.members) == len(of_cells) and of_cells.all():  # nothing ties: each cell is a group
+            self.cell = self.group = np.arange(len(of_cells))
+            self.support, self.share, self.probability = optima.members, np.ones(len(of_cells)), of_cells
+            return
+        self.cell, action, self.share = self._resolved(of_cells, self.mean if exact_mean is None else exact_mean)
+        self.support, self.group = np.unique(action, return_inverse=True)
+        self.probability = np.bincount(self.group, of_cells[self.cell] * self.share).astype(np.float64, copy=False)
+
+    @cached_property
+    def _sums(self) -> FloatArray:
+        """Σ w θ over each cell: the values of compressed rows if the draws are sparse, else of shape ``(C, d)``."""
+        optima, sorted_weights = self.optima, self.weights[self.optima.order]
+        if optima.rows is not None:
+            return optima.grouped.sums(sorted_weights)
+        shape = (len(optima.starts) - 1, len(sorted_weights))
+        return np.asarray(csr_array((sorted_weights, optima.order, optima.starts), shape=shape) @ optima.theta)
+
+    def _resolved(self, of_cells: FloatArray, mean: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return cell, action and share of each pair, in the order of actions, for cells that have any weight."""
+        optima = self.optima
+        sizes = np.diff(optima.member_starts)
+        cell = np.repeat(np.arange(len(sizes)), sizes)
+        kept = of_cells[cell] > 0  # weights may underflow
+        if len(optima.members) > len(sizes):  # some cells have several actions
+            found = (self.predictions if mean is self.mean else optima.actions.distinct @ mean)[optima.members]
+            error = np.full(len(found), ROUNDING * float(np.abs(mean) @ optima.actions.reach))
+            if self._sampled:
+                error += ERRORS * self._errors()[optima.members]
+            largest = np.maximum.reduceat(found - error, optima.member_starts[:-1])
+            kept &= found + error >= largest[cell]
+        cell, action = cell[kept], optima.members[kept]
+        share = 1.0 / np.bincount(cell, minlength=len(sizes))[cell]
+        order = np.argsort(action, kind="stable")
+        return cell[order], action[order], share[order]
+
+    def _errors(self) -> FloatArray:
+        """Return the Monte Carlo error of each distinct action's mean compared with the leader's.
+
+        From the variance of each coefficient; their covariances are left out, which would take too long.
+        """
+        optima = self.optima
+        if optima.rows is not None:
+            squares = optima.grouped.squares(self.weights[optima.order], len(self.mean))
+        else:
+            squares = self.weights @ (optima.theta * optima.theta)
+        variances = np.maximum(squares - self.mean * self.mean, 0.0) * float(self.weights @ self.weights)
+        distinct = optima.actions.distinct
+        apart = distinct - distinct[self.predictions.argmax()]
+        return np.asarray(np.sqrt((apart * apart) @ variances))
+
+    @cached_property
+    def compressed(self) -> "Rows":
+        """E[θ | x* = g] of each group as compressed rows, in which a column may occur more than once."""
+        from sparsebandits.posteriors.kernels.sparse_draws import Rows
+
+        grouped = self.optima.grouped
+        lengths = np.diff(grouped.starts)[self.cell]
+        each_a_group = len(self.cell) == len(grouped.starts) - 1 == len(self.support)
+        if each_a_group and np.array_equal(self.cell, np.arange(len(self.cell))):  # in the same order
+            return Rows(grouped.starts, grouped.columns, self._sums / np.repeat(self.probability, lengths))
+        ends = np.cumsum(lengths)
+        entry = np.arange(ends[-1]) + np.repeat(grouped.starts[self.cell] - (ends - lengths), lengths)
+        share, probability = np.repeat(self.share, lengths), np.repeat(self.probability[self.group], lengths)
+        starts = np.concatenate(([0], np.cumsum(np.bincount(self.group, lengths)))).astype(np.int64)
+        # Dividing last: a probability may be so small that its inverse overflows.
+        return Rows(starts, grouped.columns[entry], share * self._sums[entry] / probability)
+
+    def conditional_mean(self) -> FloatArray:
+        """Return E[θ | x* = g], shape ``(G, d)``."""
+        groups, dimension = len(self.support), len(self.mean)
+        if self.optima.rows is None:
+            starts = np.concatenate(([0], np.cumsum(np.bincount(self.group))))
+            sums = csr_array((self.share, self.cell, starts), shape=(groups, len(self._sums))) @ self._sums
+            return np.asarray(sums / self.probability[:, np.newaxis])
+        starts, columns, values = self.compressed
+        places = np.repeat(np.arange(groups), np.diff(starts)) * dimension + columns
+        dense: FloatArray = np.bincount(places, values, groups * dimension).astype(np.float64, copy=False)
+        return dense.reshape(groups, dimension)
+
+    def moments(self, centre: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return what :meth:`variances` and :meth:`reward_variances` do, from predictions where these are kept.
+
+        If rounding in single precision would be visible, both are computed in double precision instead.
+
+        Parameters
+        ----------
+        centre : array of shape (d,), optional
+            What actions are compared with; zero by default.
+
+        Returns
+        -------
+        between, total : arrays of shape (U,)
+            Both variances, to four digits.
+        """
+        optima, kept = self.optima, self.optima.kept
+        if kept is None:
+            return self.variances(centre), self.reward_variances(centre)
+        from sparsebandits.posteriors.kernels.sparse_draws import moments_of_predictions, products
+
+        precision, shift, weights = kept.predictions.dtype, self.mean - kept.reference, self.weights[optima.order]
+        mean, offset = optima.actions.distinct @ shift, np.zeros(len(weights))
+        if centre is not None:
+            mean = mean - float(centre @ shift)
+            offset = (products(optima.rows, centre) - float(centre @ kept.reference))[optima.order]
+            if precision == np.float32 and float(np.abs(offset).max()) > SINGLE_REACH[1]:
+                return self.variances(centre), self.reward_variances(centre)
+        by_cell = np.argsort(self.cell, kind="stable")
+        between, total = moments_of_predictions(
+            kept.predictions,
+            offset.astype(precision),
+            weights.astype(precision),
+            optima.starts,
+            np.searchsorted(self.cell[by_cell], np.arange(len(optima.starts))),
+            self.group[by_cell],
+            self.share[by_cell],
+            self.probability,
+            mean,
+        )
+        least = np.maximum(VISIBLE[0] * float(weights @ (offset * offset)), VISIBLE[1] * mean * mean)
+        if precision == np.float32 and (total < least).any():
+            return self.variances(centre), self.reward_variances(centre)
+        return between, total
+
+    def variances(self, centre: FloatArray | None = None) -> FloatArray:
+        """Return Σ_g P(g) ⟨a − centre, E[θ | x* = g] − E θ⟩² of each distinct action, shape ``(U,)``.
+
+        Parameters
+        ----------
+        centre : array of shape (d,), optional
+            What actions are compared with; zero by default.
+
+        Returns
+        -------
+        array of shape (U,)
+            How much the mean reward of each action depends on which action is best.
+        """
+        actions = self.optima.actions
+        if self.optima.rows is not None:
+            rows = self.compressed
+            if len(rows.values) <= MOSTLY_ZERO * len(self.support) * len(self.mean):  # means of many draws: few zeros
+                return self._spreads(rows, self.probability, centre)
+        deviations = self.conditional_mean() - self.mean
+        products = deviations @ actions.distinct.T
+        if centre is not None:
+            products -= (deviations @ centre)[:, np.newaxis]
+        return np.asarray(self.probability @ (products * products))
+
+    def _spreads(self, rows: "Rows", weights: FloatArray, centre: FloatArray | None) -> FloatArray:
+        """Return Σ_g weights[g] ⟨a − centre, row g − E θ⟩² of each distinct action, shape ``(U,)``."""
+        from sparsebandits.posteriors.kernels.sparse_draws import spreads
+
+        offset = np.zeros(len(weights))
+        if centre is not None:
+            of_entries = rows.values * centre[rows.columns]
+            offset = np.add.reduceat(np.append(of_entries, 0.0), np.minimum(rows.starts[:-1], len(of_entries)))
+            offset = np.where(np.diff(rows.starts) > 0, offset, 0.0) - float(centre @ self.mean)
+        return spreads(rows, weights, self.predictions, offset, self.optima.actions.panels, len(self.mean))
+
+    def reward_variances(self, centre: FloatArray | None = None) -> FloatArray:
+        """Return Var⟨a − centre, θ⟩ of each distinct action over the draws, shape ``(U,)``.
+
+        For many actions with many features it is estimated from some of the draws, to within 6% or so.
+
+        Parameters
+        ----------
+        centre : array of shape (d,), optional
+            What actions are compared with; zero by default.
+
+        Returns
+        -------
+        array of shape (U,)
+            Variance of the mean reward of each action.
+        """
+        optima = self.optima
+        if optima.rows is not None:
+            from sparsebandits.posteriors.kernels.sparse_draws import compressed, second_moments
+
+            if optima.actions.distinct.size * len(self.mean) > MOST_PRODUCTS:
+                draws, shares = self._representatives()
+                return self._spreads(compressed(optima.theta[draws]), shares, centre)
+            moments = second_moments(optima.rows, self.weights, len(self.mean))
+        else:
+            moments = (optima.theta.T * self.weights) @ optima.theta
+        x = optima.actions.distinct if centre is None else optima.actions.distinct - centre
+        means = x @ self.mean
+        return np.asarray(np.maximum(np.einsum("kj,kj->k", x @ moments, x) - means * means, 0.0))
+
+    def _representatives(self) -> tuple[IntArray, FloatArray]:
+        """Return some draws, and weights for them, by which variances of rewards can be estimated without bias.
+
+        A draw is picked in proportion to its weight times its part of the mean variance, half by half with the weight
+        alone, so that few draws far out are among them. They are picked at even steps, not at random.
+        """
+        optima, mean = self.optima, self.mean
+        assert optima.rows is not None
+        starts, columns, values = optima.rows
+        scale = optima.actions.mean_squares
+        draw = np.repeat(np.arange(len(self.weights)), np.diff(starts))
+        apart = np.bincount(draw, scale[columns] * values * (values - 2.0 * mean[columns]), len(self.weights))
+        size = np.maximum(apart + float(scale @ (mean * mean)), 0.0)
+        part = self.weights * (size + float(self.weights @ size))
+        total = np.cumsum(part)
+        if not total[-1] > 0.0:  # all draws are equal
+            return np.zeros(1, dtype=np.intp), np.ones(1)
+        picked = np.searchsorted(total, total[-1] * (np.arange(REPRESENTATIVES) + 0.5) / REPRESENTATIVES)
+        draws, counts = np.unique(np.minimum(picked, len(part) - 1), return_counts=True)
+        return draws, counts / REPRESENTATIVES * self.weights[draws] / (part[draws] / total[-1])
+
+    @cached_property
+    def noise_share(self) -> float:
+        """Σ_g P(g) / n_g, with n_g the effective number of draws in group g: the noise in v as a share of Var⟨a, θ⟩."""
+        optima = self.optima
+        squares = np.add.reduceat((self.weights * self.weights)[optima.order], optima.starts[:-1])
+        return float((squares[self.cell] * self.share * self.share / self.probability[self.group]).sum())
+
+    def draws(self) -> tuple[IntArray, FloatArray, IntArray]:
+        """Return draws, weights and groups, in which a draw occurs once for each group that it has a share of."""
+        if len(self.cell) == len(self.optima.starts) - 1:
+            group = np.empty(len(self.cell), dtype=np.intp)
+            group[self.cell] = self.group
+            return np.arange(len(self.weights)), self.weights, group[self.optima.cell]
+        lengths = np.diff(self.optima.starts)[self.cell]
+        ends = np.cumsum(lengths)
+        place = np.arange(ends[-1]) + np.repeat(self.optima.starts[self.cell] - (ends - lengths), lengths)
+        draw = self.optima.order[place]
+        return draw, self.weights[draw] * np.repeat(self.share, lengths), np.repeat(self.group, lengths)
+
+    def row_probability(self) -> FloatArray:
+        """Return P(x* = a) of each row, shape ``(K,)``; equal rows share the probability of their action."""
+        actions = self.optima.actions
+        probability = np.zeros(len(actions.distinct))
+        probability[self.support] = self.probability
+        return np.asarray((probability / actions.copies)[actions.number])
+
+    def row_under(self, draw: int, rng: Generator) -> int:
+        """Return x* under one of the draws as a row; actions that share the draw, and equal rows, are equally likely.
+
+        Parameters
+        ----------
+        draw : int
+            Number of the draw.
+        rng : Generator
+            Source of randomness, which is used only if there are several.
+
+        Returns
+        -------
+        int
+            The row.
+        """
+        shared = self.support[self.group[self.cell == self.optima.cell[draw]]]
+        action = shared[rng.integers(len(shared))] if len(shared) > 1 else shared[0]
+        rows = np.flatnonzero(self.optima.actions.number == action)
+        return int(rows[rng.integers(len(rows))] if len(rows) > 1 else rows[0])
