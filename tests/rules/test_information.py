@@ -117,7 +117,7 @@ def test_draws_with_many_zeros_give_what_matrix_products_give(n_actions: int, mo
     gain = known.best.variances()
     monkeypatch.setattr("sparsebandits.posteriors.kernels.sparse_draws.LARGE", 0)
     single = Best(optima, draws.weights).variances()
-    monkeypatch.setattr("sparsebandits.rules.optima.MOSTLY_ZERO", 0.0)
+    monkeypatch.setattr("sparsebandits.posteriors.draws.MOSTLY_ZERO", 0.0)
     expected = information(draws, actions)
     assert expected.best.optima.rows is None
     np.testing.assert_array_equal(known.support, expected.support)

@@ -97,13 +97,17 @@ def unit_of(square: float) -> float:
     return float(2.0 ** round(0.5 * math.log2(square)))
 
 
-def check_sums(prior: SpikeSlab, noise: Any, squares: FloatArray, square: float) -> None:
+def check_sums(
+    prior: SpikeSlab, slab: tuple[FloatArray, FloatArray], noise: Any, squares: FloatArray, square: float
+) -> None:
     """Refuse observations whose sums double precision cannot tell apart.
 
     Parameters
     ----------
     prior : SpikeSlab
         The prior.
+    slab : tuple of two arrays of shape (d,)
+        Its :func:`slab`.
     noise : float or InverseGammaNoise
         Noise variance σ², or its prior.
     squares : array of shape (d,)
@@ -117,7 +121,7 @@ def check_sums(prior: SpikeSlab, noise: Any, squares: FloatArray, square: float)
         If they are outside of the range.
     """
     variance = _noise_variance(noise)
-    mean, spread = slab(prior, len(squares))
+    mean, spread = slab
     signal = float((squares * (spread * (variance if prior.of_noise else 1.0) + mean * mean)).max()) / variance
     if not signal <= MOST:
         expected = f"features at which the prior predicts rewards within {MOST**0.5:g} noise standard deviations"

@@ -2,14 +2,18 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from sparsebandits.arguments import FloatArray
-from sparsebandits.posteriors.draws import Draws
+from sparsebandits.arguments import FloatArray, frozen
+from sparsebandits.posteriors.draws import Draws, mostly_zero
+
+if TYPE_CHECKING:
+    from sparsebandits.posteriors.kernels.sparse_draws import Rows
 
 REMEMBERED = 64
 """Actions whose predictions ⟨x, θ^m⟩ a cloud remembers, since a policy plays few actions again and again."""
@@ -73,7 +77,7 @@ class Cloud:
     """
 
     def __init__(self, theta: FloatArray, log_weights: FloatArray | None = None) -> None:
-        self.theta = theta
+        self.theta = frozen(theta)
         self.weights = Weights.of(np.zeros(len(theta)) if log_weights is None else log_weights)
         self._predictions: dict[bytes, FloatArray] = {}
         self._draws: Draws | None = None
@@ -118,8 +122,26 @@ class Cloud:
         key, known = x.tobytes(), self._predictions
         if key not in known:
             latest = known if len(known) < REMEMBERED else dict(islice(known.items(), 1, None))  # without the oldest
-            self._predictions = known = {**latest, key: self.theta @ x}  # a copy of the cloud may be reading the other
+            self._predictions = known = {**latest, key: self._products(x)}  # a copy may be reading the other
         return known[key]
+
+    def _products(self, x: FloatArray) -> FloatArray:
+        """Return ⟨x, θ^m⟩ of each draw."""
+        if self._rows is None:
+            return self.theta @ x
+        from sparsebandits.posteriors.kernels.sparse_draws import products  # compiled code, as below
+
+        found: FloatArray = products(self._rows, np.array(x))  # a copy, since a layout of its own would be compiled
+        return found
+
+    @cached_property
+    def _rows(self) -> "Rows | None":
+        """The nonzero coefficients of each draw, if they are few."""
+        if not mostly_zero(self.theta):
+            return None
+        from sparsebandits.posteriors.kernels.sparse_draws import Rows, compressed  # which dense draws do not need
+
+        return Rows(*compressed(self.theta))
 
     def temper(self, x: FloatArray, y: float, variances: Any, most: float, least: float) -> tuple[float, float]:
         """Reweight by a part of the likelihood of y given x, as large as the effective number of draws allows.

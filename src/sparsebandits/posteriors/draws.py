@@ -6,6 +6,28 @@ import numpy as np
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix, check_vector, frozen
 
+MOSTLY_ZERO = 0.25
+"""Share of nonzero coefficients below which going through them one by one is faster than a matrix product."""
+
+LOOKED_AT = 256
+"""Number of draws by which :func:`mostly_zero` judges."""
+
+
+def mostly_zero(theta: FloatArray) -> bool:
+    """Return whether few coefficients of the draws are not zero, by a look at the first of them.
+
+    Parameters
+    ----------
+    theta : array of shape (M, d)
+        Draws of θ, one per row.
+
+    Returns
+    -------
+    bool
+    """
+    some = theta[:LOOKED_AT]
+    return bool(np.count_nonzero(some) < MOSTLY_ZERO * some.size)
+
 
 @dataclass(frozen=True, eq=False)
 class Draws:

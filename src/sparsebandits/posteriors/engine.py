@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +34,7 @@ from sparsebandits.atomic import forked, interruptible
 from sparsebandits.layouts import GENERATOR, Layout, Maybe, Names, Number, read, wrong
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.features import Level
-from sparsebandits.model.limits import check_sums, unit_of
+from sparsebandits.model.limits import check_sums, slab, unit_of
 from sparsebandits.model.rewards import Rewards
 from sparsebandits.model.tails import Spread
 from sparsebandits.posteriors.diagnostics import Health
@@ -183,7 +184,12 @@ class Engine(ABC):
             return
         weighted_x, weighted_y = (x, y) if weights is None else (x * weights[:, np.newaxis], y * weights)
         squares = self.evidence.squares + np.einsum("ij,ij->j", weighted_x, x)
-        check_sums(self.prior, self.noise, squares, self.evidence.square + float(weighted_y @ y))
+        check_sums(self.prior, self._slab, self.noise, squares, self.evidence.square + float(weighted_y @ y))
+
+    @cached_property
+    def _slab(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the slab, as limits are checked with them."""
+        return slab(self.prior, self.dimension)
 
     def check_saved_limits(self) -> None:
         """Refuse a saved state whose sums no observations within the limits could have.

@@ -14,7 +14,8 @@ from numpy.random import Generator
 from scipy.sparse import csr_array
 
 from sparsebandits.arguments import FloatArray, IntArray
-from sparsebandits.rules.optima import MOSTLY_ZERO, ROUNDING, SINGLE_REACH, Optima
+from sparsebandits.posteriors.draws import MOSTLY_ZERO
+from sparsebandits.rules.optima import ROUNDING, SINGLE_REACH, Optima
 
 if TYPE_CHECKING:
     from sparsebandits.posteriors.kernels.sparse_draws import Rows
@@ -179,7 +180,7 @@ class Best:
         mean, offset = optima.actions.distinct @ shift, np.zeros(len(weights))
         if centre is not None:
             mean = mean - float(centre @ shift)
-            offset = (products(optima.rows, centre) - float(centre @ kept.reference))[optima.order]
+            offset = (products(optima.rows, np.array(centre)) - float(centre @ kept.reference))[optima.order]
             if precision == np.float32 and float(np.abs(offset).max()) > SINGLE_REACH[1]:
                 return self.variances(centre), self.reward_variances(centre)
         by_cell = np.argsort(self.cell, kind="stable")

@@ -19,6 +19,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.posteriors.draws import mostly_zero
 from sparsebandits.randomness import stream
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 BLOCK = 256
 """Number of draws whose predictions are computed at a time: they fit into the cache at a few hundred actions."""
-
-MOSTLY_ZERO = 0.25
-"""Share of nonzero coefficients below which going through them one by one is faster than a matrix product."""
 
 MOST_KEPT = 16_000_000
 """Number of predictions that are kept from one decision to the next, since between two moves of the draws only their
@@ -223,7 +221,7 @@ def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
     """
     known = actions if isinstance(actions, Prepared) else Prepared(actions)
     rows: Any = None
-    if np.count_nonzero(theta[:BLOCK]) < MOSTLY_ZERO * theta[:BLOCK].size:
+    if mostly_zero(theta):
         from sparsebandits.posteriors.kernels import sparse_draws
 
         rows = sparse_draws.compressed(theta)
