@@ -30,6 +30,13 @@ def test_a_short_attack() -> None:
 
 
 @pytest.mark.parametrize("call", CALLS)
+def test_signals_at_random_moments_do_not_end_the_interpreter(call: str) -> None:
+    """They did when compiled code returned a named tuple, whose class is looked up by Python code."""
+    verdicts = list(interrupts.by_signals(POLICIES["Particles, default prior"], CALLS[call], 500))
+    assert verdicts == ["identical"] * 500
+
+
+@pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("name", ["Particles", "Conjugate, optimism", "LassoGreedy"])
 def test_every_line(name: str, call: str) -> None:
     verdicts = list(at_every_point(POLICIES[name], CALLS[call], start=1, step=1))

@@ -139,9 +139,9 @@ class Cloud:
         """The nonzero coefficients of each draw, if they are few."""
         if not mostly_zero(self.theta):
             return None
-        from sparsebandits.posteriors.kernels.sparse_draws import Rows, compressed  # which dense draws do not need
+        from sparsebandits.posteriors.kernels.sparse_draws import compressed  # which dense draws do not need
 
-        return Rows(*compressed(self.theta))
+        return compressed(self.theta)
 
     def temper(self, x: FloatArray, y: float, variances: Any, most: float, least: float) -> tuple[float, float]:
         """Reweight by a part of the likelihood of y given x, as large as the effective number of draws allows.

@@ -73,8 +73,21 @@ class Panels:
 
 
 @njit(**COMPILED)
-def compressed(theta: Any) -> Any:
+def _compress(theta: Any, columns: Any, values: Any) -> None:
+    """Fill columns and values of the coefficients that are not zero, row after row."""
+    total = 0
+    for m in range(theta.shape[0]):
+        for j in range(theta.shape[1]):
+            if theta[m, j] != 0.0:
+                columns[total], values[total] = j, theta[m, j]
+                total += 1
+
+
+def compressed(theta: FloatArray) -> Rows:
     """Return draws as compressed rows.
+
+    The arrays are made here: a named tuple that compiled code returns goes through Python code, where an interrupt ends
+    the interpreter.
 
     Parameters
     ----------
@@ -84,21 +97,11 @@ def compressed(theta: Any) -> Any:
     Returns
     -------
     Rows
+        The coefficients that are not zero.
     """
-    rows, d = theta.shape
-    total = 0
-    for m in range(rows):
-        for j in range(d):
-            total += theta[m, j] != 0.0
-    starts, columns, values = np.empty(rows + 1, np.int64), np.empty(total, np.int64), np.empty(total)
-    total = 0
-    for m in range(rows):
-        starts[m] = total
-        for j in range(d):
-            if theta[m, j] != 0.0:
-                columns[total], values[total] = j, theta[m, j]
-                total += 1
-    starts[rows] = total
+    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.count_nonzero(theta, axis=1), dtype=np.int64)))
+    columns, values = np.empty(starts[-1], np.int64), np.empty(starts[-1])
+    _compress(theta, columns, values)
     return Rows(starts, columns, values)
 
 
