@@ -4,7 +4,8 @@ Players of one trial have the same instance and the same noise. The number of tr
 played, and the defaults were chosen on other seeds (``benchmarks/screening.py``). ``benchmarks/rules.py`` plays them.
 
 "information ratio" is the paper's rule. Bayes regret is the sum of what a posterior with known hyperparameters expects
-of the regret of each decision, given what the player had seen: the same expectation as regret, with a smaller error.
+of the regret of each decision, given what the player had seen. It has a smaller error than regret, and would have the
+same expectation if worlds came from the prior, which they do not quite (docs/rules.md).
 """
 
 from collections.abc import Callable, Iterable, Mapping
