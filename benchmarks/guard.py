@@ -35,7 +35,7 @@ from sparsebandits.arguments import FloatArray
 from sparsebandits.files import write_atomically
 from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.kernels.inline_random import normal
-from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
+from sparsebandits.posteriors.kernels.rows import quadratic_forms
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
 from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import information
@@ -86,17 +86,17 @@ def pairs() -> dict[str, tuple[Action, Action]]:
     play(policy, instance, ROUNDS)
     posterior = policy.posterior
     draws, evidence = posterior.draws(), posterior.evidence
-    theta, actions, gram = draws.theta, Prepared(instance.actions), np.ascontiguousarray(evidence.gram)
-    sums = Sums(gram, evidence.moment, evidence.square, evidence.count)
+    theta, actions, gram = draws.theta, Prepared(instance.actions), evidence.gram
+    sums, rows = Sums(evidence), draws.source
     moves, rng = Moves(PRIOR, DIMENSION, sb.Gaussian(instance.noise_variance)), np.random.default_rng(0)
-    optima, logs, x = best_actions(theta, actions), np.log(draws.weights), instance.actions[0]
+    optima, logs, x = best_actions(rows, actions), np.log(draws.weights), instance.actions[0]
     some = instance.actions[:50]  # long enough for the clock
     normals, state, columns = np.empty(200_000), np.zeros(1, np.uint64), np.ascontiguousarray(instance.actions.T)
     prior = sb.SpikeSlab(PRIOR.inclusion, PRIOR.slab_variance, spike=sb.LaplaceSpike(0.03))
     langevin = sb.Langevin(prior, DIMENSION, instance.noise_variance, len(theta), seed=0, chains=1000)
 
     def members() -> Ensemble:
-        return Ensemble(theta.copy(), theta != 0, None, None, None)
+        return Ensemble(rows, None, None, None, None)
 
     def langevin_steps() -> None:
         langevin.absorb(x[np.newaxis], np.zeros(1))
@@ -114,8 +114,8 @@ def pairs() -> dict[str, tuple[Action, Action]]:
     return {
         "sweep over coordinates": (lambda: moves.coordinates(members(), sums, rng), of_gram),
         "sweep over models": (lambda: moves.models(members(), sums, rng), of_gram),
-        "quadratic forms": (lambda: quadratic_forms(theta, gram), of_gram),
-        "best actions": (lambda: best_actions(theta, actions), of_actions),
+        "quadratic forms": (lambda: quadratic_forms(rows.arrays, gram), of_gram),
+        "best actions": (lambda: best_actions(rows, actions), of_actions),
         "regret and gain": (
             lambda: [
                 information(draws, instance.actions, Best(optima, draws.weights, sampled=True)) for _ in range(10)
@@ -124,7 +124,7 @@ def pairs() -> dict[str, tuple[Action, Action]]:
         ),
         "reweighting": (lambda: [Weights.of(logs) for _ in range(10)], exponentials),
         "predictions of actions": (
-            lambda: [cloud.misfit(a, 0.0) for cloud in (Cloud(theta, logs),) for a in some],
+            lambda: [cloud.misfit(a, 0.0) for cloud in (Cloud(rows, logs),) for a in some],
             lambda: [theta @ a for a in some],
         ),
         "Langevin steps": (langevin_steps, lambda: plain_normals(normals, state)),

@@ -40,7 +40,8 @@ from benchmarks.machine import EXPONENTIAL, machine
 from benchmarks.section import Figures, around, run, short, target, targets_table
 from benchmarks.watching import Watcher, watched
 from sparsebandits.arguments import FloatArray, IntArray
-from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
+from sparsebandits.posteriors.kernels.rows import quadratic_forms
+from sparsebandits.posteriors.rows import Rows
 from sparsebandits.randomness import IndexedNormals
 from sparsebandits.tables import Cell, Table
 
@@ -52,7 +53,7 @@ VISIT = 4
 SPARSE_BYTES = 10
 """Bytes of a coefficient in a sparse row: its value, and its column in two."""
 
-WANTED = 3.0
+WANTED = 5.0
 """Times the sum of its limits that SparseIDS may take."""
 
 LEVEL_HOLDS = {"L2": 1e6, "L3": 2e7, "memory": math.inf}
@@ -81,7 +82,7 @@ def limits(work: Work, rates: Figures) -> dict[str, float]:
         "multiply-adds": work.multiply_adds / rates["multiply_adds" + precision],
         "bytes": work.bytes / rates["bytes"][level],
         "random numbers": work.normals / rates["normals" + precision] + work.bits / rates["bits"],
-        PICKED: 8 * work.picked / rates["bytes"]["L2"],
+        PICKED: (4 if work.single else 8) * work.picked / rates["bytes"]["L2"],
     }
 
 
@@ -110,7 +111,7 @@ class Scene:
         self.actions = actions
         self.before: FloatArray = np.empty(0)  # θ before the present sweep
         self._facts: Facts | None = None
-        self._predicted: tuple[FloatArray, set[bytes]] = np.empty(0), set()
+        self._predicted: tuple[Rows | None, set[bytes]] = None, set()
 
     def facts(self, theta: FloatArray) -> Facts:
         """Return the facts of these draws."""
@@ -124,10 +125,10 @@ class Scene:
         assert self._facts is not None
         return self._facts
 
-    def is_new(self, theta: FloatArray, x: FloatArray) -> bool:
+    def is_new(self, rows: Rows, x: FloatArray) -> bool:
         """Return whether these draws meet this action for the first time."""
-        if self._predicted[0] is not theta:
-            self._predicted = theta, set()
+        if self._predicted[0] is not rows:
+            self._predicted = rows, set()
         new = x.tobytes() not in self._predicted[1]
         self._predicted[1].add(x.tobytes())
         return new
@@ -143,27 +144,27 @@ def reweighting(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
 
 
 def predictions(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
-    cloud, x, _ = given
-    nonzero = int(np.count_nonzero(cloud.theta)) if scene.is_new(cloud.theta, x) else 0
+    rows, x = given[0].draws().source, given[1]
+    nonzero = int(rows.counts.sum()) if scene.is_new(rows, x) else 0
     return Work(nonzero + 2 * len(result), SPARSE_BYTES * nonzero + 16 * len(result))
 
 
 def resampling(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
-    scene.before = result.theta.copy()
-    return Work(bytes=2 * (result.theta.nbytes + result.included.nbytes))
+    scene.before = result.theta
+    return Work(bytes=4 * result.rows.begins.nbytes)
 
 
 def coordinates(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
-    before, after = scene.before, given[1].theta.copy()
+    before, after = scene.before, given[1].theta
     scene.before = after
-    changed, (size, d) = int(np.count_nonzero(before != after)), after.shape
-    touched = after.nbytes + given[1].included.nbytes + 8 * changed
-    return Work(size * d * VISIT + changed * d, touched, int(np.count_nonzero(after)), size * d / 8, changed * d)
+    changed, (size, d), nonzero = int(np.count_nonzero(before != after)), after.shape, int(np.count_nonzero(after))
+    visits, touched = size * d * VISIT, 2 * SPARSE_BYTES * nonzero
+    return Work(visits + changed * d, touched, nonzero, size * d / 8, changed * d, single=True)
 
 
 def models(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     before, after = scene.before != 0, given[1].theta != 0
-    scene.before = given[1].theta.copy()
+    scene.before = given[1].theta
     d = after.shape[1]
     k = np.unique(before, axis=0).sum(axis=1).astype(np.float64)
     reached = np.unique(after, axis=0, return_index=True)[1]
@@ -175,14 +176,11 @@ def models(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     return Work(work, scene.before.nbytes + after.nbytes, int(after.sum()), distinct * d, picked)
 
 
-def compressing(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
-    return Work(bytes=given[0].nbytes + SPARSE_BYTES * scene.facts(given[0]).nonzero)
-
-
 def best(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
-    size, count, nonzero = len(scene.last.theta), len(scene.actions), scene.last.nonzero
+    facts = scene.facts(given[0].dense)
+    size, count, nonzero = len(facts.theta), len(scene.actions), facts.nonzero
     touched = SPARSE_BYTES * nonzero + scene.actions.nbytes + 16 * size
-    return Work((nonzero + size) * count, touched, picked=nonzero * count)
+    return Work((nonzero + size) * count, touched, picked=nonzero * count, single=True)
 
 
 def weighted_mean(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
@@ -194,7 +192,7 @@ def group_squares(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
     support = given[0].support
     nonzero, count = int(scene.last.group_nonzero[support].sum()), len(scene.actions)
     touched = SPARSE_BYTES * nonzero + scene.actions.nbytes
-    return Work((nonzero + 2 * len(support)) * count, touched, picked=nonzero * count)
+    return Work((nonzero + 2 * len(support)) * count, touched, picked=nonzero * count, single=True)
 
 
 KERNELS: dict[str, tuple[Counter, tuple[str, ...]]] = {
@@ -203,8 +201,7 @@ KERNELS: dict[str, tuple[Counter, tuple[str, ...]]] = {
     "resampling": (resampling, ("sparsebandits.posteriors.moves:Ensemble.take",)),
     "sweep over coordinates": (coordinates, ("sparsebandits.posteriors.moves:Moves.coordinates",)),
     "sweep over models": (models, ("sparsebandits.posteriors.moves:Moves.models",)),
-    "sparse rows of θ": (compressing, ("sparsebandits.posteriors.kernels.sparse_draws:compressed",)),
-    "best action of each draw": (best, ("sparsebandits.posteriors.kernels.sparse_draws:best_of_rows",)),
+    "best action of each draw": (best, ("sparsebandits.rules.optima:best_actions",)),
     "mean of the draws": (weighted_mean, ("sparsebandits.rules.best:Best.__init__",)),
     "gain of each action": (group_squares, ("sparsebandits.rules.best:Best.moments",)),
 }
@@ -272,11 +269,11 @@ def breakdown(calls: Sequence[Call], rates: Figures) -> list[Figures]:
 
 def outside(policy: sb.SparseIDS, draws: int) -> list[Call]:
     """Return calls of kernels that this run does without, on its draws: quadratic forms, and Langevin steps."""
-    evidence, theta = policy.posterior.evidence, policy.posterior.draws().theta
-    sizes = (theta != 0).sum(axis=1)
-    squares = Work(float((sizes * (sizes + 1)).sum()) / 2, SPARSE_BYTES * int(sizes.sum()) + evidence.gram.nbytes)
+    evidence, rows = policy.posterior.evidence, policy.posterior.draws().source
+    sizes, gram = rows.counts, evidence.gram
+    squares = Work(float((sizes * (sizes + 1)).sum()) / 2, SPARSE_BYTES * int(sizes.sum()) + gram.nbytes)
     prior = sb.SpikeSlab(PRIOR.inclusion, PRIOR.slab_variance, spike=sb.LaplaceSpike(0.03))
-    chains, d = draws // 10, theta.shape[1]
+    chains, d = draws // 10, rows.dimension
     langevin = sb.Langevin(prior, d, 1.0, draws, seed=0, chains=chains)
     steps = Work(float(draws * d * (d + EXPONENTIAL + 12)), 8 * draws * d, draws * d, single=True)
 
@@ -294,7 +291,7 @@ def outside(policy: sb.SparseIDS, draws: int) -> list[Call]:
         langevin.draws()
 
     return [
-        *one("quadratic forms", lambda: quadratic_forms(theta, evidence.gram), squares),
+        *one("quadratic forms", lambda: quadratic_forms(rows.arrays, gram), squares),
         *one(f"Langevin, ten steps of {chains} chains", step, steps),
     ]
 

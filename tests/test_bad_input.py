@@ -88,7 +88,7 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
     ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), 3, v), "noise_variance", bad_variance.filter(bool)),
     ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), 3, n_draws=v), "n_draws", bad_count),
     ("Conjugate", lambda v: sb.Conjugate(sb.GaussianPrior(), 3, seed=v), "seed", bad_index),
-    ("Draws", lambda v: sb.posteriors.Draws(v, [1.0]), "theta", bad_matrix()),  # type: ignore[arg-type]
+    ("Draws", lambda v: sb.posteriors.Draws(v, [1.0]), "theta", bad_matrix()),
     ("LinTS", lambda v: sb.LinTS(np.eye(2), inflation=v), "inflation", bad_variance),
     ("LinTS", lambda v: sb.LinTS(np.eye(2), probability_draws=v), "probability_draws", bad_count),
     ("LinUCB", lambda v: sb.LinUCB(np.eye(2), width=v), "width", st.one_of(bad_number, st.just(-0.1))),

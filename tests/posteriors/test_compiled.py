@@ -9,10 +9,11 @@ from sparsebandits.posteriors.kernels.compiled import LINE
 
 PROGRAM = """
 import numpy as np
-from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
+from sparsebandits.posteriors.kernels.rows import quadratic_forms
+rows = np.array([0]), np.array([1]), np.array([0], np.int32), np.array([2.0])
 for _ in range(2):
-    quadratic_forms(np.eye(2), np.eye(2))
-quadratic_forms(np.eye(2), np.asfortranarray(np.ones((2, 2))))  # another signature, another compilation
+    quadratic_forms(rows, np.eye(2))
+quadratic_forms(rows, np.asfortranarray(np.ones((2, 2))))  # another signature, another compilation
 """
 
 

@@ -26,4 +26,4 @@ def test_moments_and_effective_size() -> None:
 )
 def test_what_are_not_draws(theta: object, weights: object, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
-        Draws(theta, weights)  # type: ignore[arg-type]
+        Draws(theta, weights)

@@ -90,8 +90,8 @@ def test_burn_in_is_thrown_away_and_nothing_else(monkeypatch: pytest.MonkeyPatch
 
     def far(self: Moves, *given: object) -> object:
         members = start(self, *given)  # type: ignore[arg-type]
-        members.theta += 1e3
-        members.included[:] = True
+        members.coefficients = members.theta + 1e3
+        members.included = np.ones(members.theta.shape, dtype=bool)
         return members
 
     monkeypatch.setattr(Moves, "from_prior", far)

@@ -19,7 +19,8 @@ import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.model.rewards import Gaussian
 from sparsebandits.posteriors import gibbs
-from sparsebandits.posteriors.moves import Moves, Sums
+from sparsebandits.posteriors.moves import Moves
+from tests.posteriors.test_invariance import sums_of
 from tests.statistical import assert_means_agree
 
 BETA, LAMBDA0, LAMBDA1 = 0.4, 0.15, 2.0
@@ -127,12 +128,12 @@ def moved(d: int, move: str, sweeps: int = 40) -> dict[str, FloatArray]:
     x, y = problem(d)
     moves, rng = Moves(PAPER, d, Gaussian(NOISE)), np.random.default_rng(0)
     members = moves.from_prior(rng, CHAINS)
-    sums = Sums(np.ascontiguousarray(x.T @ x), x.T @ y, float(y @ y), float(len(y)))
+    sums = sums_of(x, y)
     for _ in range(sweeps):
         getattr(moves, move)(members, sums, rng)
         moves.hyperparameters(members, sums, rng)
     assert members.noise_variances is not None
-    return described(members.theta, members.included, members.noise_variances)
+    return described(members.theta, members.inside, members.noise_variances)
 
 
 def check(found: dict[str, FloatArray], expected: dict[str, float]) -> None:

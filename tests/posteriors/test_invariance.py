@@ -15,6 +15,7 @@ from scipy import stats
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
+from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.rewards import Gaussian
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
 from tests.statistical import FAMILY_WISE
@@ -57,7 +58,7 @@ def variance_of(members: Ensemble, noise: float | sb.InverseGammaNoise) -> float
 
 def described(members: Ensemble, y: FloatArray, noise: float | sb.InverseGammaNoise) -> FloatArray:
     """What is compared, shape ``(·,)``, of one member."""
-    theta, gamma = members.theta[0], members.included[0]
+    theta, gamma = members.theta[0], members.inside[0]
     variance = variance_of(members, noise)
     likelihood = -0.5 * (((y - X @ theta) ** 2).sum() / variance + ROWS * np.log(variance))
     cross = np.outer(theta, theta)[np.triu_indices(D)]
@@ -74,8 +75,14 @@ def described(members: Ensemble, y: FloatArray, noise: float | sb.InverseGammaNo
     return np.array([*theta, *cross, *gamma, *(gamma * theta), *learnt, np.log(variance), likelihood, *products])
 
 
+def sums_of(x: FloatArray, y: FloatArray) -> Sums:
+    evidence = Evidence(x.shape[1])
+    evidence.add(x, y)
+    return Sums(evidence)
+
+
 def z_score(
-    move: str, prior: str, replicates: int, told: Callable[[Sums], Sums] = lambda sums: sums, seed: int = 1
+    move: str, prior: str, replicates: int, told: Callable[[FloatArray, FloatArray], Sums] = sums_of, seed: int = 1
 ) -> float:
     """Return the largest paired z-score, less the one that chance allows: positive is a failure."""
     law, noise = PRIORS[prior]
@@ -85,7 +92,7 @@ def z_score(
         members = moves.from_prior(rng, 1)
         y = X @ members.theta[0] + np.sqrt(variance_of(members, noise)) * rng.standard_normal(ROWS)
         before = described(members, y, noise)
-        sums = told(Sums(np.ascontiguousarray(X.T @ X), X.T @ y, float(y @ y), float(ROWS)))
+        sums = told(X, y)
         for _ in range(2):
             getattr(moves, move)(members, sums, rng)
             moves.hyperparameters(members, sums, rng)
@@ -117,8 +124,10 @@ def test_moves_leave_the_joint_law(move: str, prior: str) -> None:
 def test_moves_that_are_told_too_much_are_caught(move: str, prior: str) -> None:
     """Planted: the data count 1.5 times, as if noise were a third smaller."""
 
-    def told(sums: Sums) -> Sums:
-        return Sums(1.5 * sums.gram, 1.5 * sums.moment, 1.5 * sums.square, 1.5 * sums.count)
+    def told(x: FloatArray, y: FloatArray) -> Sums:
+        sums = sums_of(np.sqrt(1.5) * x, np.sqrt(1.5) * y)
+        sums.count *= 1.5
+        return sums
 
     assert z_score(move, prior, REPLICATES, told) > 0
 

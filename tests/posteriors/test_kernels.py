@@ -14,13 +14,14 @@ from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep, correlat
 from sparsebandits.posteriors.kernels.coordinate import (
     GAUSSIAN,
     LAPLACE,
-    POINT_MASS,
     coordinate_sweep,
     positive_normal,
     scaled_erfc,
 )
 from sparsebandits.posteriors.kernels.inline_random import binomial, happens, normal, random_state, uniform
-from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
+from sparsebandits.posteriors.kernels.point_mass import point_mass_sweep
+from sparsebandits.posteriors.kernels.rows import quadratic_forms
+from sparsebandits.posteriors.rows import Rows
 from tests.statistical import FAMILY_WISE, assert_means_agree
 
 SIZE = 40_000
@@ -149,19 +150,24 @@ def check_moments(theta: FloatArray, posterior: sb.Enumeration) -> None:
         assert_means_agree((theta != 0).mean(axis=0)[inside], p[inside], error[inside])
 
 
+def collapsed(posterior: sb.Enumeration, theta: FloatArray, swaps: int, seed: int, *prior: FloatArray) -> FloatArray:
+    """One collapsed sweep, particles of one model together."""
+    d, rng = theta.shape[1], np.random.default_rng(seed)
+    models, counts = np.unique(theta != 0, axis=0, return_counts=True)
+    rows, gram = Rows.of(models.astype(np.float64)), posterior.evidence.gram
+    slab_mean, slab_variance, log_odds, sizes = prior
+    ends, columns, values = collapsed_sweep(
+        (rows.begins, rows.ends, rows.columns), counts, d, np.ones(len(models)), rng.permutation(d), swaps, False,
+        correlated_neighbours(gram), gram, posterior.evidence.moment, slab_mean, slab_variance,
+        np.ones(len(models)), log_odds, sizes, np.zeros(len(models)), state(seed),
+    )  # fmt: skip
+    return Rows(np.append(0, ends[:-1]), ends, columns, values, d).dense
+
+
 def swept_models(
     posterior: sb.Enumeration, theta: FloatArray, log_odds: FloatArray, sizes: FloatArray, seed: int = 3
 ) -> FloatArray:
-    """One collapsed sweep with swaps, particles of one model together."""
-    models, counts = np.unique(theta != 0, axis=0, return_counts=True)
-    moved = np.empty_like(theta)
-    gram = np.ascontiguousarray(posterior.evidence.gram)
-    collapsed_sweep(
-        models, counts, np.ones(len(models)), np.random.default_rng(seed).permutation(D), 6, False,
-        correlated_neighbours(gram), gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
-        np.ones(len(models)), log_odds, sizes, np.zeros(len(models)), moved, state(seed),
-    )  # fmt: skip
-    return moved
+    return collapsed(posterior, theta, 6, seed, SLAB_MEAN, SLAB_VARIANCE, log_odds, sizes)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -208,32 +214,87 @@ def test_wrong_collapsed_sweeps_are_caught(planted: str) -> None:
         check_moments(theta, posterior)
 
 
-def swept_coordinates(
-    posterior: sb.Enumeration, theta: FloatArray, kind: int, width: float, seed: int = 3
-) -> FloatArray:
+def swept_coordinates(posterior: sb.Enumeration, theta: FloatArray, width: float, seed: int = 3) -> FloatArray:
     moved = theta.copy()
     coordinate_sweep(
         moved, np.zeros(theta.shape, dtype=bool), np.ones(len(theta)), np.random.default_rng(seed).permutation(D),
-        np.ascontiguousarray(posterior.evidence.gram), posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
-        np.ones(len(theta)), np.log(BETA / (1 - BETA)), np.zeros(len(theta)), kind,
+        posterior.evidence.gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
+        np.ones(len(theta)), np.log(BETA / (1 - BETA)), np.zeros(len(theta)), GAUSSIAN,
         np.full(len(theta), width), state(seed),
     )  # fmt: skip
     return moved
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-@pytest.mark.parametrize("spike", [sb.PointMass(), sb.GaussianSpike(0.02)])
-def test_coordinate_sweeps_leave_the_posterior(design: str, spike: sb.PointMass | sb.GaussianSpike) -> None:
-    posterior = exact(design, spike)
-    kind, width = (GAUSSIAN, spike.variance) if isinstance(spike, sb.GaussianSpike) else (POINT_MASS, 0.0)
+def test_coordinate_sweeps_leave_the_posterior_with_a_gaussian_spike(design: str) -> None:
+    width = 0.02
+    posterior = exact(design, sb.GaussianSpike(width))
     theta = posterior.sample(np.random.default_rng(0), SIZE)
     for seed in range(3):
-        theta = swept_coordinates(posterior, theta, kind, width, seed)
+        theta = swept_coordinates(posterior, theta, width, seed)
         check_moments(theta, posterior)
-    if kind == GAUSSIAN and design == "correlated":
-        wrong = swept_coordinates(posterior, theta, kind, 1.3 * width)  # planted: a spike 30% too wide
+    if design == "correlated":
+        wrong = swept_coordinates(posterior, theta, 1.3 * width)  # planted: a spike 30% too wide
         with pytest.raises(AssertionError, match="z-score"):
             check_moments(wrong, posterior)
+
+
+def swept_rows(
+    posterior: sb.Enumeration, rows: Rows, precision: type, unit: float, seed: int, planted: str = ""
+) -> Rows:
+    """One sweep over the coordinates of compressed rows, with coefficients in other units than one."""
+    units = unit * np.exp2(np.arange(D) % 3)
+    odds = np.log(BETA / (1 - BETA)) + (0.1 if planted == "odds" else 0.0)
+    gram = posterior.evidence.gram * units * units[:, np.newaxis]
+    moment = posterior.evidence.moment * (1.02 if planted == "moment" else 1.0) * units
+    size = len(rows)
+    ends, columns, values = point_mass_sweep(
+        rows.arrays, units, np.ones(size), np.random.default_rng(seed).permutation(D), gram.astype(precision),
+        moment.astype(precision), SLAB_MEAN / units, SLAB_VARIANCE / units**2, np.ones(size), odds, np.zeros(size),
+        state(seed),
+    )  # fmt: skip
+    return Rows(np.append(0, ends[:-1]), ends, columns, values, D)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize(("precision", "unit"), [(np.float32, 1.0), (np.float64, 1.0), (np.float32, 0.25)])
+def test_point_mass_sweeps_leave_the_posterior(design: str, precision: type, unit: float) -> None:
+    posterior = exact(design, sb.PointMass())
+    rows = Rows.of(posterior.sample(np.random.default_rng(0), SIZE))
+    for seed in range(3):
+        rows = swept_rows(posterior, rows, precision, unit, seed)
+        check_moments(rows.dense, posterior)
+
+
+@pytest.mark.parametrize("planted", ["odds", "moment"])
+def test_wrong_point_mass_sweeps_are_caught(planted: str) -> None:
+    """Prior odds off by 10%, and sums of rewards off by 2%."""
+    posterior = exact("correlated", sb.PointMass())
+    rows = Rows.of(posterior.sample(np.random.default_rng(0), 4 * SIZE))
+    for seed in range(3):
+        rows = swept_rows(posterior, rows, np.float32, 1.0, seed, planted)
+    with pytest.raises(AssertionError, match="z-score"):
+        check_moments(rows.dense, posterior)
+
+
+def test_copies_of_a_draw_share_their_entries_and_move_apart() -> None:
+    posterior = exact("correlated", sb.PointMass())
+    rows = Rows.of(posterior.sample(np.random.default_rng(0), 3)).take(np.array([0, 0, 1, 0, 2, 2]))
+    np.testing.assert_array_equal(rows.dense[[0, 1]], rows.dense[[3, 3]])
+    alone = Rows.of(rows.dense)
+    shared, own = (swept_rows(posterior, one, np.float64, 1.0, 5) for one in (rows, alone))
+    np.testing.assert_array_equal(shared.dense, own.dense)
+    assert shared.distinct() == 6
+
+
+def test_single_precision_draws_what_double_does() -> None:
+    """The same random numbers: nearly all models are the same, and coefficients differ by rounding."""
+    posterior = exact("correlated", sb.PointMass())
+    rows = Rows.of(posterior.sample(np.random.default_rng(0), SIZE))
+    single, double = (swept_rows(posterior, rows, precision, 1.0, 1) for precision in (np.float32, np.float64))
+    same = ((single.dense != 0) == (double.dense != 0)).all(axis=1)
+    assert same.mean() > 0.999
+    np.testing.assert_allclose(single.dense[same], double.dense[same], atol=1e-4)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -247,7 +308,7 @@ def test_blocked_sweeps_leave_the_posterior(design: str, planted: bool) -> None:
     for seed in range(2):
         blocked_sweep(
             theta, included, np.full(theta.shape, 0.02), np.ones(SIZE), rng.permutation(D),
-            np.ascontiguousarray(posterior.evidence.gram), posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
+            posterior.evidence.gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
             np.ones(SIZE), odds, np.zeros(SIZE), state(seed),
         )  # fmt: skip
     p = posterior.inclusion()
@@ -328,22 +389,15 @@ def test_swaps_among_unequal_neighbours() -> None:
     y = 0.8 * x[:, 0] + rng.standard_normal(14)
     posterior = sb.Enumeration(sb.SpikeSlab(0.2, 0.7), d, 1.0)
     posterior.update(x, y)
-    gram = np.ascontiguousarray(posterior.evidence.gram)
-    neighbours = correlated_neighbours(gram)
+    neighbours = correlated_neighbours(posterior.evidence.gram)
     degrees = (neighbours >= 0).sum(axis=1)
     assert len(set(degrees.tolist())) > 1
     for j in range(d):
         assert all(j in neighbours[i] for i in neighbours[j, : degrees[j]]), "a swap can be undone"
     theta = posterior.sample(np.random.default_rng(0), SIZE)
     for seed in range(4):
-        models, counts = np.unique(theta != 0, axis=0, return_counts=True)
-        moved = np.empty_like(theta)
-        collapsed_sweep(
-            models, counts, np.ones(len(models)), np.arange(d), 12, False, neighbours, gram, posterior.evidence.moment,
-            np.zeros(d), np.full(d, 0.7), np.ones(len(models)), np.full(d, np.log(0.25)), np.zeros(d),
-            np.zeros(len(models)), moved, state(seed),
-        )  # fmt: skip
-        theta = moved
+        prior = np.zeros(d), np.full(d, 0.7), np.full(d, np.log(0.25)), np.zeros(d)
+        theta = collapsed(posterior, theta, 12, seed, *prior)
     check_moments(theta, posterior)
 
 
@@ -352,4 +406,5 @@ def test_quadratic_forms() -> None:
     x, theta = rng.standard_normal((30, 9)), rng.standard_normal((200, 9))
     theta[rng.random((200, 9)) < 0.6] = 0.0
     gram = x.T @ x
-    np.testing.assert_allclose(quadratic_forms(theta, gram), ((theta @ gram) * theta).sum(axis=1), rtol=1e-12)
+    expected = ((theta @ gram) * theta).sum(axis=1)
+    np.testing.assert_allclose(quadratic_forms(Rows.of(theta).arrays, gram), expected, rtol=1e-12)

@@ -12,6 +12,7 @@ import sparsebandits as sb
 from sparsebandits.arguments import ArgumentError, FloatArray
 from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep, correlated_neighbours
 from sparsebandits.posteriors.moves import Moves
+from sparsebandits.posteriors.rows import Rows
 from tests.posteriors.test_kernels import BETA, SIZE, SLAB_MEAN, SLAB_VARIANCE, exact, state
 from tests.posteriors.test_particles import history
 from tests.statistical import FAMILY_WISE, assert_means_agree
@@ -182,13 +183,14 @@ def swept(
     models, counts = np.unique(theta != 0, axis=0, return_counts=True)
     if not together:
         models, counts = theta != 0, np.ones(len(theta), dtype=np.intp)
-    moved, gram = np.empty_like(theta), np.ascontiguousarray(posterior.evidence.gram)
-    collapsed_sweep(
-        models, counts, np.ones(len(models)), np.random.default_rng(seed).permutation(D), 2, exchange,
-        correlated_neighbours(gram, 1), gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE, np.ones(len(models)),
-        moves._log_odds + shift, moves._size_log_odds, np.zeros(len(models)), moved, state(seed),
+    rows, gram = Rows.of(models.astype(np.float64)), posterior.evidence.gram
+    ends, columns, values = collapsed_sweep(
+        (rows.begins, rows.ends, rows.columns), counts, D, np.ones(len(models)),
+        np.random.default_rng(seed).permutation(D), 2, exchange, correlated_neighbours(gram, 1), gram,
+        posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE, np.ones(len(models)), moves._log_odds + shift,
+        moves._size_log_odds, np.zeros(len(models)), state(seed),
     )  # fmt: skip
-    return moved
+    return Rows(np.append(0, ends[:-1]), ends, columns, values, D).dense
 
 
 def check_sized(theta: FloatArray, posterior: sb.Enumeration) -> None:

@@ -1,22 +1,22 @@
 """Sufficient statistics of linear-Gaussian data: all that the engines need of past observations.
 
 For rows x_i and rewards y_i = ⟨x_i, θ⟩ + noise of variance σ² / w_i, the likelihood of θ and σ² depends on X'WX, X'Wy,
-y'Wy, n and Σ log w_i alone (W has the weights on its diagonal, 1 by default). Their shapes never grow, so neither does
-the cost of a round.
+y'Wy, n and Σ log w_i alone (W has the weights on its diagonal, 1 by default). X'WX is needed when draws are moved, and
+not in every round; so the latest rows are kept as they are, at most d of them (or 256), and are multiplied out when
+somebody asks for X'WX. A round costs O(d), and what is kept never grows beyond O(d²).
 """
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg.blas import dger
 
 from sparsebandits.arguments import FloatArray, check_count, check_observations
 from sparsebandits.atomic import forked
-from sparsebandits.layouts import Count, Layout, Number, Reals, read, wrong
+from sparsebandits.layouts import Count, Layout, Maybe, Number, Reals, read, wrong
 
 BLOCK = 256
-"""Observations summed separately before they join the total: n rounding errors become about n / BLOCK."""
+"""Number of rows that are kept at least before they join the total: n rounding errors become about n / BLOCK."""
 
 ROUNDING = 1e-6
 """Share by which sums may miss what holds for them without rounding; the errors of 10⁶ observations are far below."""
@@ -24,18 +24,14 @@ ROUNDING = 1e-6
 UNDERFLOW = 1e-100
 """Size of sums below which squares of features may have become zero."""
 
-SUMS: Layout = {
-    "gram": Reals("dimension", "dimension", order="F"),
-    "moment": Reals("dimension"),
-    "square": Number(low=0.0),
-}
+SUMS: Layout = {"moment": Reals("dimension"), "squares": Reals("dimension", low=0.0), "square": Number(low=0.0)}
 
 
 class Evidence:
     """Running X'WX, X'Wy, y'Wy, n and Σ log w.
 
     Playing one action a hundred thousand times adds the same numbers each time, and their rounding errors all have the
-    same sign. So sums are kept in two levels: those of the current block, and the total of all blocks before it.
+    same sign. So sums are kept in two levels: those of the latest rows, and the total of all blocks before them.
 
     Parameters
     ----------
@@ -60,24 +56,65 @@ class Evidence:
     (array([[2., 2.], [2., 5.]]), array([2., 7.]), 11.0, 3)
     """
 
-    saved: ClassVar[Layout] = {"count": Count(), "log_weight": Number(), "total": SUMS, "recent": SUMS}
+    saved: ClassVar[Layout] = {
+        "count": Count(),
+        "log_weight": Number(),
+        "total": SUMS,
+        "gram": Maybe(Reals("dimension", "dimension")),
+        "recent": SUMS,
+        "rows": Reals("recent_rows", "dimension"),
+    }
 
     def __init__(self, dimension: int) -> None:
         self.dimension = check_count("dimension", dimension)
         self.count = 0  # n
         self.log_weight = 0.0  # Σ log w
         self._total = _Sums(dimension)
+        self._gram: FloatArray | None = None  # X'WX of the rows that have joined the total, if any have
         self._recent = _Sums(dimension)
+        self._rows: tuple[FloatArray, ...] = ()  # √w x of the others
 
     @property
     def gram(self) -> FloatArray:
-        """X'WX, shape ``(d, d)``."""
-        return self._total.gram + self._recent.gram
+        """X'WX, shape ``(d, d)``, in C order; a new array."""
+        gram: FloatArray = self.gram_with()
+        return gram
+
+    def gram_with(self, row: FloatArray | None = None, dtype: Any = np.float64, scale: FloatArray | None = None) -> Any:
+        """Return X'WX, as if one more row had been observed, in some precision and unit.
+
+        Parameters
+        ----------
+        row : array of shape (d,), optional
+            √w x of the further row.
+        dtype : dtype, default=float64
+            Precision of the result. In single precision, and without a total, X'WX is never formed in double precision.
+        scale : array of shape (d,), optional
+            Factors c, powers of two: the result is c_i (X'WX)_ij c_j.
+
+        Returns
+        -------
+        array of shape (d, d)
+            A new array, in C order.
+        """
+        further = () if row is None else (row,)
+        rows = np.array((*self._rows, *further), dtype=np.float64).reshape(-1, self.dimension)
+        if scale is not None:
+            rows *= scale
+        narrow = rows.astype(dtype, copy=False)
+        gram = narrow.T @ narrow
+        if self._gram is not None:
+            step = max(1, 2**20 // self.dimension)
+            for start in range(0, self.dimension, step):  # so that no second matrix is made
+                part = slice(start, start + step)
+                total = self._gram[part]
+                gram[part] += total if scale is None else total * scale * scale[part, np.newaxis]
+        return gram
 
     @property
     def squares(self) -> FloatArray:
         """Diagonal of X'WX, shape ``(d,)``."""
-        return np.asarray(np.diagonal(self._total.gram) + np.diagonal(self._recent.gram))
+        return self._total.squares + self._recent.squares
 
     @property
     def moment(self) -> FloatArray:
@@ -118,36 +155,36 @@ class Evidence:
         weights : array of shape (n,), optional
             Weight w of each observation, whose noise variance is σ² / w; by default 1.
         """
-        recent, weighted = self._recent, y
+        recent, rows, weighted = self._recent, x, y
         if weights is not None:
-            weighted = weights * y
+            roots = np.sqrt(weights)
+            rows, weighted = x * roots[:, np.newaxis], weights * y
             self.log_weight += float(np.log(weights).sum())
-        if len(y) == 1:  # one rank-one update in place; BLAS needs Fortran order
-            dger(1.0 if weights is None else weights[0], x[0], x[0], a=recent.gram, overwrite_a=1)
-        else:
-            recent.gram += (x.T if weights is None else x.T * weights) @ x
-        recent.moment += weighted @ x
+        recent.moment = recent.moment + weighted @ x
+        recent.squares = recent.squares + (rows[0] * rows[0] if len(y) == 1 else np.einsum("ij,ij->j", rows, rows))
         recent.square += float(weighted @ y)
-        before, self.count = self.count, self.count + len(y)
-        if self.count // BLOCK > before // BLOCK:
-            total = _Sums(self.dimension)
-            total.gram, total.moment, total.square = self.gram, self.moment, self.square
-            self._total, self._recent = total, _Sums(self.dimension)
+        self._rows = (*self._rows, *(row.copy() for row in rows))  # a caller may change its array
+        self.count += len(y)
+        if len(self._rows) > max(BLOCK, self.dimension):
+            self._gram, self._rows = self.gram, ()
+            self._total, self._recent = self._total.plus(recent), _Sums(self.dimension)
 
     def copied(self) -> "Evidence":
-        """Return a copy that may take in more; the total of past blocks is shared, since it is never changed."""
+        """Return a copy that may take in more; arrays are shared, since they are replaced and never changed."""
         other = forked(self)
         other._recent = forked(self._recent)
-        other._recent.gram, other._recent.moment = self._recent.gram.copy(order="F"), self._recent.moment.copy()
         return other
 
     def state(self) -> dict[str, Any]:
         """Return everything that :meth:`restore` needs, as arrays and JSON values."""
-        sums = {
-            name: {"gram": part.gram.copy(order="F"), "moment": part.moment.copy(), "square": part.square}
-            for name, part in (("total", self._total), ("recent", self._recent))
+        return {
+            "count": self.count,
+            "log_weight": self.log_weight,
+            "total": self._total.state(),
+            "gram": None if self._gram is None else self._gram.copy(),
+            "recent": self._recent.state(),
+            "rows": np.array(self._rows).reshape(-1, self.dimension),
         }
-        return {"count": self.count, "log_weight": self.log_weight, **sums}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state.
@@ -163,37 +200,59 @@ class Evidence:
             If these are not the sums of any observations.
         """
         found = read(self.saved, state, {"dimension": self.dimension})
-        for name in ("total", "recent"):
-            _check_sums(name, **found[name])
+        rows, gram = found["rows"], found["gram"]
+        if len(rows) > found["count"] or (gram is None and len(rows) < found["count"]):
+            raise wrong("rows", f"the last of {found['count']} rows", f"{len(rows)}")
+        _check_sums("recent", np.einsum("ij,ij->j", rows, rows), **found["recent"])
+        _check_sums("total", np.zeros(self.dimension) if gram is None else np.diag(gram), **found["total"])
+        if gram is not None:
+            _check_gram(gram)
         self.count, self.log_weight = found["count"], found["log_weight"]
         self._total, self._recent = _Sums(self.dimension), _Sums(self.dimension)
         vars(self._total).update(found["total"])
         vars(self._recent).update(found["recent"])
+        self._gram, self._rows = gram, tuple(rows)
 
 
-def _check_sums(name: str, gram: FloatArray, moment: FloatArray, square: float) -> None:
-    """Refuse sums that break the inequality of Cauchy and Schwarz, or an X'WX with a negative eigenvalue."""
+def _check_sums(name: str, diagonal: FloatArray, moment: FloatArray, squares: FloatArray, square: float) -> None:
+    """Refuse sums that are not those of the rows, or that break the inequality of Cauchy and Schwarz."""
+    if (np.abs(diagonal - squares) > ROUNDING * squares + UNDERFLOW).any():
+        raise wrong(name, "the squares of its rows", "others")
+    if (np.abs(moment) > np.sqrt(squares) * np.sqrt(square) * (1.0 + ROUNDING) + UNDERFLOW).any():
+        raise wrong(name, "sums of squares and products", "other numbers")
+
+
+def _check_gram(gram: FloatArray) -> None:
+    """Refuse an X'WX that is not symmetric, or that has a negative eigenvalue."""
     lengths = np.sqrt(np.maximum(np.diag(gram), 0.0))
     most = np.outer(lengths, lengths) * (1.0 + ROUNDING) + UNDERFLOW
     symmetric = (np.abs(gram - gram.T) <= ROUNDING * most + UNDERFLOW).all()
-    bounded = (np.abs(gram) <= most).all()
-    if (
-        not symmetric
-        or not bounded
-        or (np.abs(moment) > lengths * np.sqrt(square) * (1.0 + ROUNDING) + UNDERFLOW).any()
-    ):
-        raise wrong(name, "sums of squares and products", "other numbers")
+    if not symmetric or not (np.abs(gram) <= most).all():
+        raise wrong("gram", "sums of squares and products", "other numbers")
     scale = np.where(lengths > np.sqrt(UNDERFLOW), lengths, np.inf)
     correlation = gram / scale[:, np.newaxis] / scale
     np.einsum("jj->j", correlation)[:] = 1.0 + ROUNDING
     try:
         np.linalg.cholesky(correlation)
     except np.linalg.LinAlgError:
-        raise wrong(name, "a positive semidefinite gram", "another one") from None
+        raise wrong("gram", "a positive semidefinite matrix", "another one") from None
 
 
 class _Sums:
+    """X'Wy, the diagonal of X'WX, and y'Wy."""
+
     def __init__(self, dimension: int) -> None:
-        self.gram: FloatArray = np.zeros((dimension, dimension), order="F")
         self.moment: FloatArray = np.zeros(dimension)
+        self.squares: FloatArray = np.zeros(dimension)
         self.square = 0.0
+
+    def plus(self, other: "_Sums") -> "_Sums":
+        """Return the sums of both."""
+        both = forked(self)
+        both.moment, both.squares = self.moment + other.moment, self.squares + other.squares
+        both.square = self.square + other.square
+        return both
+
+    def state(self) -> dict[str, Any]:
+        """Return a copy of the sums by name."""
+        return {"moment": self.moment.copy(), "squares": self.squares.copy(), "square": self.square}

@@ -2,18 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
 from sparsebandits.arguments import FloatArray, frozen
-from sparsebandits.posteriors.draws import Draws, mostly_zero
-
-if TYPE_CHECKING:
-    from sparsebandits.posteriors.kernels.sparse_draws import Rows
+from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.rows import Rows
 
 REMEMBERED = 64
 """Actions whose predictions ⟨x, θ^m⟩ a cloud remembers, since a policy plays few actions again and again."""
@@ -70,15 +67,15 @@ class Cloud:
 
     Parameters
     ----------
-    theta : array of shape (M, d)
+    source : array of shape (M, d) or Rows
         Draws of θ, one per row.
     log_weights : array of shape (M,), optional
         Log weights of the draws; equal by default.
     """
 
-    def __init__(self, theta: FloatArray, log_weights: FloatArray | None = None) -> None:
-        self.theta = frozen(theta)
-        self.weights = Weights.of(np.zeros(len(theta)) if log_weights is None else log_weights)
+    def __init__(self, source: FloatArray | Rows, log_weights: FloatArray | None = None) -> None:
+        self._source = source if isinstance(source, Rows) else frozen(source)
+        self.weights = Weights.of(np.zeros(len(source)) if log_weights is None else log_weights)
         self._predictions: dict[bytes, FloatArray] = {}
         self._draws: Draws | None = None
 
@@ -122,26 +119,11 @@ class Cloud:
         key, known = x.tobytes(), self._predictions
         if key not in known:
             latest = known if len(known) < REMEMBERED else dict(islice(known.items(), 1, None))  # without the oldest
-            self._predictions = known = {**latest, key: self._products(x)}  # a copy may be reading the other
+            self._predictions = known = {
+                **latest,
+                key: self._source.products(x) if isinstance(self._source, Rows) else self._source @ x,
+            }  # a copy may be reading the other
         return known[key]
-
-    def _products(self, x: FloatArray) -> FloatArray:
-        """Return ⟨x, θ^m⟩ of each draw."""
-        if self._rows is None:
-            return self.theta @ x
-        from sparsebandits.posteriors.kernels.sparse_draws import products  # compiled code, as below
-
-        found: FloatArray = products(self._rows, np.array(x))  # a copy, since a layout of its own would be compiled
-        return found
-
-    @cached_property
-    def _rows(self) -> "Rows | None":
-        """The nonzero coefficients of each draw, if they are few."""
-        if not mostly_zero(self.theta):
-            return None
-        from sparsebandits.posteriors.kernels.sparse_draws import compressed  # which dense draws do not need
-
-        return compressed(self.theta)
 
     def temper(self, x: FloatArray, y: float, variances: Any, most: float, least: float) -> tuple[float, float]:
         """Reweight by a part of the likelihood of y given x, as large as the effective number of draws allows.
@@ -185,7 +167,7 @@ class Cloud:
     def draws(self) -> Draws:
         """Return the draws with their weights."""
         if self._draws is None:
-            self._draws = Draws.trusted(self.theta, self.weights.normalised)
+            self._draws = Draws.trusted(self._source, self.weights.normalised)
         return self._draws
 
 

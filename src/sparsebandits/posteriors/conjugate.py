@@ -309,7 +309,7 @@ class Conjugate(Engine):
             "log_det_ratio": self._log_det_ratio,
             "updates": self._updates,
             "watched": watched,
-            "cloud": None if cloud is None else {"theta": cloud.theta, "log_weights": cloud.weights.logs},
+            "cloud": None if cloud is None else {"theta": cloud.draws().theta, "log_weights": cloud.weights.logs},
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -321,7 +321,7 @@ class Conjugate(Engine):
         super().restore(state)
         self._mean, self._root = found["mean"], found["root"]
         self._log_det_ratio, self._updates = found["log_det_ratio"], found["updates"]
-        self._cloud = None if cloud is None else Cloud(**cloud)
+        self._cloud = None if cloud is None else Cloud(cloud["theta"], cloud["log_weights"])
         self._watched = None
         if watched is not None:
             self._watched, self._fresh, self._age = frozen(watched["features"]), watched["fresh"], watched["age"]

@@ -1,10 +1,9 @@
 """Weighted draws of θ, which every engine gives."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix, check_vector, frozen
+from sparsebandits.posteriors.rows import Rows
 
 MOSTLY_ZERO = 0.25
 """Share of nonzero coefficients below which going through them one by one is faster than a matrix product."""
@@ -29,12 +28,11 @@ def mostly_zero(theta: FloatArray) -> bool:
     return bool(np.count_nonzero(some) < MOSTLY_ZERO * some.size)
 
 
-@dataclass(frozen=True, eq=False)
 class Draws:
     """Weighted draws of θ.
 
-    Both arrays are read-only. An engine that returns the *same* ``theta`` array again says that only weights have
-    changed, which a policy may use to skip work.
+    Arrays are read-only. An engine that returns the *same* ``source`` again says that only weights have changed, which
+    a policy may use to skip work.
 
     Parameters
     ----------
@@ -42,6 +40,11 @@ class Draws:
         Draws of θ, one per row.
     weights : array of shape (M,)
         Weights of the draws, which sum to one.
+
+    Attributes
+    ----------
+    source : array of shape (M, d) or Rows
+        The draws as the engine has them: dense, or as compressed rows.
 
     Raises
     ------
@@ -55,25 +58,24 @@ class Draws:
     (array([1.5, 1. ]), 1.6)
     """
 
-    theta: FloatArray
+    source: "FloatArray | Rows"
     weights: FloatArray
 
-    def __post_init__(self) -> None:
-        theta = check_matrix("theta", self.theta)
-        weights = check_vector("weights", self.weights, len(theta))
-        if weights.min() < 0 or abs(weights.sum() - 1.0) > 1e-9:
-            raise ArgumentValueError("weights", "non-negative numbers that sum to 1", f"a sum of {weights.sum():g}")
-        object.__setattr__(self, "theta", frozen(theta.copy()))
-        object.__setattr__(self, "weights", frozen(weights.copy()))
+    def __init__(self, theta: object, weights: object) -> None:
+        dense = check_matrix("theta", theta)
+        checked = check_vector("weights", weights, len(dense))
+        if checked.min() < 0 or abs(checked.sum() - 1.0) > 1e-9:
+            raise ArgumentValueError("weights", "non-negative numbers that sum to 1", f"a sum of {checked.sum():g}")
+        self.source, self.weights = frozen(dense.copy()), frozen(checked.copy())
 
     @classmethod
-    def trusted(cls, theta: FloatArray, weights: FloatArray) -> "Draws":
+    def trusted(cls, source: "FloatArray | Rows", weights: FloatArray) -> "Draws":
         """Return draws from an engine, without checking or copying.
 
         Parameters
         ----------
-        theta : array of shape (M, d)
-            Draws of θ; made read-only.
+        source : array of shape (M, d) or Rows
+            Draws of θ; an array is made read-only.
         weights : array of shape (M,)
             Weights that sum to one; made read-only.
 
@@ -83,16 +85,23 @@ class Draws:
             The draws.
         """
         draws = object.__new__(cls)
-        object.__setattr__(draws, "theta", frozen(theta))
-        object.__setattr__(draws, "weights", frozen(weights))
+        draws.source = source if isinstance(source, Rows) else frozen(source)
+        draws.weights = frozen(weights)
         return draws
+
+    @property
+    def theta(self) -> FloatArray:
+        """Draws of θ, one per row, shape ``(M, d)``; compressed rows are written out when they are first asked for."""
+        return self.source.dense if isinstance(self.source, Rows) else self.source
 
     def __len__(self) -> int:
         return len(self.weights)
 
     def mean(self) -> FloatArray:
         """Return E[θ], shape ``(d,)``."""
-        return self.weights @ self.theta
+        if isinstance(self.source, Rows):
+            return self.source.mean(self.weights)
+        return self.weights @ self.source
 
     @property
     def effective_sample_size(self) -> float:

@@ -151,9 +151,7 @@ class Gibbs(Engine):
     def _run(self) -> dict[str, Any]:
         """Run all chains together; return the attributes that change: draws and what goes with them."""
         rng = copied(self._rng)
-        sums = Sums(
-            np.ascontiguousarray(self.evidence.gram), self.evidence.moment, self.evidence.square, self.evidence.count
-        )
+        sums = Sums(self.evidence)
         self._moves.noise = self.noise  # in the unit of the rewards
         members = self._moves.from_prior(rng, self.chains)
         steps = self.burn_in + self.n_draws // self.chains
@@ -190,7 +188,7 @@ class Gibbs(Engine):
     def _included(self, members: Ensemble, theta: FloatArray) -> FloatArray:
         """Return P(γ_j = 1 | θ), summed over some steps ``(chains, ·, d)`` and averaged over chains."""
         if self._moves.learn:
-            return np.asarray(self._moves.inclusion(members).mean(axis=0))
+            return self._moves.inclusion(members, np.full(self.chains, 1.0 / self.chains))
         flat, variance = theta.reshape(-1, self.dimension), self.rewards.variance
         given = self.prior.inclusion_given(flat, noise_variance=variance)
         return np.asarray(given.sum(axis=0) / self.chains)

@@ -1,10 +1,14 @@
 """Moves that leave a spike-and-slab posterior unchanged, for an ensemble of particles or chains.
 
-An :class:`Ensemble` holds θ, γ and, where they are learnt, β, V and σ² of each member; :class:`Moves` changes it. The
-work is done by the kernels of ``coordinate.py``, ``collapsed.py``, ``blocked.py`` and ``quadratic.py``.
+An :class:`Ensemble` holds θ, γ and, where they are learnt, β, V and σ² of each member; :class:`Moves` changes it. With
+a point-mass spike θ is in compressed rows, otherwise dense. The work is done by the kernels of ``point_mass.py``,
+``collapsed.py``, ``coordinate.py``, ``blocked.py`` and ``rows.py``.
 """
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +17,9 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from sparsebandits.arguments import LARGEST, FloatArray, IntArray
+from sparsebandits.layouts import wrong
 from sparsebandits.model import limits
+from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -25,11 +31,13 @@ from sparsebandits.model.priors import (
 )
 from sparsebandits.model.rewards import Rewards
 from sparsebandits.posteriors.engine import TIED
+from sparsebandits.posteriors.kernels import rows as of_rows
 from sparsebandits.posteriors.kernels.blocked import blocked_sweep
 from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep, correlated_neighbours
 from sparsebandits.posteriors.kernels.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweeps
 from sparsebandits.posteriors.kernels.inline_random import random_state
-from sparsebandits.posteriors.kernels.quadratic import quadratic_forms
+from sparsebandits.posteriors.kernels.point_mass import point_mass_sweep
+from sparsebandits.posteriors.rows import Rows
 
 LEAST_BETA = 1e-12
 """Smallest inclusion probability, and distance from one, where the slab variance depends on it."""
@@ -37,27 +45,68 @@ LEAST_BETA = 1e-12
 SWAPS = 4
 """Attempts of each member to exchange a coordinate for a correlated one, in each sweep over models."""
 
+SINGLE = 1e4
+"""Size of coefficients in posterior standard deviations (without the prior), √n |θ| / σ, up to which a sweep over
+coordinates is in single precision: its rounding errors are below a thousandth of such a deviation."""
 
-@dataclass(frozen=True, eq=False)
+MOST_AT_ONCE = 2**22
+"""Number of coefficients that are drawn from the prior at a time."""
+
+
 class Sums:
-    """Sufficient statistics, in which an observation may count in part.
+    """Sufficient statistics, in which the last observation may count in part.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        All observations but the last.
+    x, y : array of shape (d,) and float, optional
+        The last observation.
+    weight : float, default=0.0
+        What it counts, its own weight times the part of it that counts.
+    part : float, default=0.0
+        That part.
 
     Attributes
     ----------
-    gram : array of shape (d, d), in C order
-        X'X.
     moment : array of shape (d,)
         X'y.
+    squares : array of shape (d,)
+        Diagonal of X'X.
     square : float
         y'y.
     count : float
         n.
     """
 
-    gram: FloatArray
-    moment: FloatArray
-    square: float
-    count: float
+    def __init__(
+        self, evidence: Evidence, x: FloatArray | None = None, y: float = 0.0, weight: float = 0.0, part: float = 0.0
+    ) -> None:
+        self._evidence = evidence
+        self._row = None if x is None or weight == 0.0 else math.sqrt(weight) * x
+        further = 0.0 if self._row is None or x is None else x
+        self.moment: FloatArray = evidence.moment + weight * y * further
+        self.squares: FloatArray = evidence.squares + weight * (further * further)
+        self.square = evidence.square + weight * y * y
+        self.count = evidence.count + part
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """X'X, shape ``(d, d)``, in C order."""
+        gram: FloatArray = self._evidence.gram_with(self._row)
+        return gram
+
+    @cached_property
+    def neighbours(self) -> IntArray:
+        """The most correlated coordinates of each, by X'X."""
+        found: IntArray = correlated_neighbours(self.gram)
+        return found
+
+    def scaled(self, units: FloatArray, single: bool) -> tuple[Any, Any]:
+        """Return X'X and X'y for coefficients in some units, both in single or double precision."""
+        precision = np.float32 if single else np.float64
+        gram = self._evidence.gram_with(self._row, precision, units)
+        return gram, (self.moment * units).astype(precision)
 
 
 @dataclass(eq=False)
@@ -66,10 +115,10 @@ class Ensemble:
 
     Attributes
     ----------
-    theta : array of shape (M, d)
-        Coefficients θ.
-    included : bool array of shape (M, d)
-        γ: whether each coordinate is in the slab.
+    coefficients : Rows or array of shape (M, d)
+        Coefficients θ: compressed rows with a point-mass spike, otherwise dense.
+    included : bool array of shape (M, d) or None
+        γ: whether each coordinate is in the slab; None where that is whether the row has an entry.
     beta : array of shape (M,) or None
         Inclusion probability, if it is learnt.
     slab_variances : array of shape (M,) or None
@@ -78,11 +127,30 @@ class Ensemble:
         σ², if it is learnt.
     """
 
-    theta: FloatArray
-    included: NDArray[np.bool_]
+    coefficients: Rows | FloatArray
+    included: NDArray[np.bool_] | None
     beta: FloatArray | None
     slab_variances: FloatArray | None
     noise_variances: FloatArray | None
+
+    def __len__(self) -> int:
+        return len(self.coefficients)
+
+    @property
+    def rows(self) -> Rows:
+        """θ as compressed rows, where the spike is a point mass."""
+        assert isinstance(self.coefficients, Rows)
+        return self.coefficients
+
+    @property
+    def theta(self) -> FloatArray:
+        """θ, shape ``(M, d)``; with a point mass, a read-only array that is made when it is first asked for."""
+        return self.coefficients.dense if isinstance(self.coefficients, Rows) else self.coefficients
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """γ, shape ``(M, d)``."""
+        return self.theta != 0 if self.included is None else self.included
 
     def learnt(self) -> dict[str, FloatArray]:
         """Return the hyperparameters that are learnt, by the names of the arguments that set them."""
@@ -93,14 +161,73 @@ class Ensemble:
         }
         return {name: values for name, values in named.items() if values is not None}
 
-    def take(self, rows: IntArray) -> "Ensemble":
+    def products(self, x: FloatArray) -> FloatArray:
+        """Return ⟨x, θ⟩ of each member."""
+        return self.coefficients.products(x) if isinstance(self.coefficients, Rows) else self.coefficients @ x
+
+    def take(self, members: IntArray) -> "Ensemble":
         """Return copies of some members."""
-        taken: dict[str, Any] = {name: None if v is None else v[rows] for name, v in vars(self).items()}
-        return Ensemble(**taken)
+        rows = self.coefficients
+        taken: dict[str, Any] = {name: None if v is None else v[members] for name, v in self._others()}
+        return Ensemble(rows.take(members) if isinstance(rows, Rows) else rows[members], **taken)
 
     def copy(self) -> "Ensemble":
         """Return a copy of all members."""
-        return self.take(np.arange(len(self.theta)))
+        return self.take(np.arange(len(self)))
+
+    def distinct(self) -> int:
+        """Return how many different θ there are."""
+        if isinstance(self.coefficients, Rows):
+            return self.coefficients.distinct()
+        return len(np.unique(self.coefficients, axis=0))
+
+    def column_moments(self) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        """Return mean and squared standard error of inclusions, and of coefficients, each of shape ``(d,)``."""
+        size = len(self)
+        if isinstance(self.coefficients, Rows):
+            (inside, mean), (of_inside, of_mean) = self.coefficients.moments()
+            return (inside, of_inside / size), (mean, of_mean / size)
+        included = self.inside.astype(np.float64)
+        return (
+            (included.mean(axis=0), included.var(axis=0) / size),
+            (self.theta.mean(axis=0), self.theta.var(axis=0) / size),
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return the members as arrays by name."""
+        rows = self.coefficients
+        named = {"rows": rows.state(), "theta": None} if isinstance(rows, Rows) else {"rows": None, "theta": rows}
+        return named | dict(self._others())
+
+    @classmethod
+    def restored(cls, found: Mapping[str, Any], dimension: int) -> "Ensemble":
+        """Return the members whose :meth:`state` has been read by its layout.
+
+        Parameters
+        ----------
+        found : mapping
+            The state.
+        dimension : int
+            Number of features d.
+
+        Returns
+        -------
+        Ensemble
+            The members.
+
+        Raises
+        ------
+        SaveFileError
+            If there are no coefficients, or if rows are not as they should be.
+        """
+        others = {name: value for name, value in found.items() if name not in ("rows", "theta")}
+        dense = found["theta"] is not None
+        if dense is (found["rows"] is not None) or dense is not (found["included"] is not None):
+            raise wrong("particles", "rows, or theta and included", "both or neither")
+        return cls(found["theta"] if dense else Rows.restored(found["rows"], dimension), **others)
+
+    def _others(self) -> list[tuple[str, Any]]:
+        return [(name, value) for name, value in vars(self).items() if name != "coefficients"]
 
 
 class Moves:
@@ -139,7 +266,6 @@ class Moves:
             (low, high), others = prior.size_range(dimension), np.arange(dimension)
             self._size_log_odds[others < low] = np.inf
             self._size_log_odds[others >= high] = -np.inf
-        self._neighbours: tuple[FloatArray, IntArray] | None = None  # of the last X'X
         self._kind, self._width = POINT_MASS, 0.0
         if isinstance(prior.spike, GaussianSpike):
             self._kind, self._width = GAUSSIAN, prior.spike.variance
@@ -179,14 +305,26 @@ class Moves:
         Ensemble
             Independent members.
         """
+        at_once = max(1, MOST_AT_ONCE // self.dimension)
+        drawn = [self._drawn(rng, min(at_once, size - start)) for start in range(0, size, at_once)]
+        return drawn[0] if len(drawn) == 1 else _joined(drawn)
+
+    def _drawn(self, rng: Generator, size: int) -> Ensemble:
         drawn = self.prior.sample(rng, size, self.dimension)
         noise = self.noise.sample(rng, size) if isinstance(self.noise, InverseGammaNoise) else None
-        members = Ensemble(**vars(drawn), noise_variances=noise)
+        theta = drawn.theta
         if self.prior.of_noise:
-            deviation = np.sqrt(self._variances(members))[:, np.newaxis]
-            centre = np.where(members.included, self._slab_mean, 0.0)
-            members.theta = centre + deviation * (members.theta - centre)
-        return members
+            deviation = np.sqrt(self._noise_of(noise, size))[:, np.newaxis]
+            centre = np.where(drawn.included, self._slab_mean, 0.0)
+            theta = centre + deviation * (theta - centre)
+        sparse = self._kind == POINT_MASS
+        return Ensemble(
+            Rows.of(theta) if sparse else theta,
+            None if sparse else drawn.included,
+            drawn.beta,
+            drawn.slab_variances,
+            noise,
+        )
 
     def rescaled(self, members: Ensemble, unit: float) -> Ensemble:
         """Return members whose noise variances are ``unit``² times as large, and whose θ is scaled where it has σ.
@@ -204,11 +342,14 @@ class Moves:
             The members in that unit.
         """
         assert members.noise_variances is not None
-        theta = members.theta
-        if self.prior.of_noise:
-            centre = np.where(members.included, self._slab_mean, 0.0)
-            theta = centre + unit * (theta - centre)
-        return replace(members, theta=theta, noise_variances=members.noise_variances * (unit * unit))
+        coefficients: Any = members.coefficients
+        if self.prior.of_noise and isinstance(coefficients, Rows):
+            centres = self._slab_mean[coefficients.columns]
+            coefficients = replace(coefficients, values=centres + unit * (coefficients.values - centres))
+        elif self.prior.of_noise:
+            centre = np.where(members.inside, self._slab_mean, 0.0)
+            coefficients = centre + unit * (coefficients - centre)
+        return replace(members, coefficients=coefficients, noise_variances=members.noise_variances * (unit * unit))
 
     def coordinates(self, members: Ensemble, sums: Sums, rng: Generator, passed: FloatArray | None = None) -> None:
         """Sweep over the coordinates of θ, in place.
@@ -228,25 +369,57 @@ class Moves:
         """
         if self._sized:
             self.models(members, sums, rng)
-            return
-        size = len(members.theta)
-        coordinate_sweeps(
-            np.empty((size, 0, self.dimension)) if passed is None else passed,
-            members.theta,
-            members.included,
-            self._precisions(members),
+        elif self._kind == POINT_MASS:
+            self._coordinates_of_rows(members, sums, rng)
+        else:
+            coordinate_sweeps(
+                np.empty((len(members), 0, self.dimension)) if passed is None else passed,
+                members.coefficients,
+                members.included,
+                self._precisions(members),
+                rng.permutation(self.dimension),
+                sums.gram,
+                sums.moment,
+                self._slab_mean,
+                self._slab_variance,
+                self._scales(members),
+                self._log_odds,
+                self._shared_log_odds(members),
+                self._kind,
+                self._widths(members),
+                random_state(rng),
+            )
+
+    def _coordinates_of_rows(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
+        """Sweep over the coordinates of compressed rows, in single precision where that is enough.
+
+        Coefficients are in units in which their posterior standard deviations, without the prior, are about one. Units
+        are powers of two, so that the unit of features or rewards changes nothing.
+        """
+        scales, precisions = self._scales(members), self._precisions(members)
+        low, high = float(precisions.min()), float(precisions.max())
+        root = float(_power_of_two(math.sqrt(math.sqrt(low) * math.sqrt(high))))  # about 1/σ
+        slab = self._slab_variance * float(scales.max())
+        units = _power_of_two(1.0 / np.sqrt(np.maximum(sums.squares * root * root, 1.0 / slab)))
+        slab_mean, slab_variance = self._slab_mean / units, self._slab_variance / (units * units)
+        reach = np.sqrt(slab) / units + np.abs(slab_mean) + np.abs(sums.moment) * units * root * root
+        single = bool(reach.max() < SINGLE) and high < 1e20 * low
+        gram, moment = sums.scaled(units * root, single)
+        ends, columns, values = point_mass_sweep(
+            members.rows.arrays,
+            units,
+            precisions / (root * root),
             rng.permutation(self.dimension),
-            sums.gram,
-            sums.moment,
-            self._slab_mean,
-            self._slab_variance,
-            self._scales(members),
+            gram,
+            moment * gram.dtype.type(root),
+            slab_mean,
+            slab_variance,
+            scales,
             self._log_odds,
-            np.zeros(size) if members.beta is None else logit(members.beta),
-            self._kind,
-            self._widths(members),
+            self._shared_log_odds(members),
             random_state(rng),
         )
+        members.coefficients = Rows(np.append(0, ends[:-1]), ends, columns, values, self.dimension)
 
     def models(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Sweep over models with θ (and a Beta inclusion) integrated out, then draw θ.
@@ -262,26 +435,26 @@ class Moves:
         rng : Generator
             Source of randomness.
         """
-        size = len(members.theta)
+        size, rows = len(members), members.rows
         first, counts, order = np.arange(size), np.ones(size, dtype=np.intp), np.arange(size)
         if members.noise_variances is None and members.slab_variances is None:
             address = rng.integers(0, 2**64, size=self.dimension, dtype=np.uint64)
-            hashes = members.included @ address  # equal for equal models, and for others with probability 2^-64
+            hashes = rows.sums(address)  # equal for equal models, and for others with probability 2^-64
             # Among members with the same model, the kernel returns those that stayed before those that left. In random
             # order every member is equally likely to be among either, so that chains stay exchangeable.
             order = rng.permutation(size)
             order = order[np.argsort(hashes[order], kind="stable")]
             starts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order[0]]))
             first, counts = order[starts], np.diff(starts, append=size)
-        theta = np.empty((size, self.dimension))
-        collapsed_sweep(
-            members.included[first],
+        ends, columns, values = collapsed_sweep(
+            (rows.begins[first], rows.ends[first], rows.columns),
             counts,
+            self.dimension,
             self._precisions(members)[first],
             rng.permutation(self.dimension),
             SWAPS,
             self._sized,
-            self._neighbours_of(sums.gram),
+            sums.neighbours,
             sums.gram,
             sums.moment,
             self._slab_mean,
@@ -289,13 +462,12 @@ class Moves:
             self._scales(members)[first],
             self._log_odds,
             self._size_log_odds,
-            np.zeros(len(first)) if members.beta is None or not self._of_total else logit(members.beta[first]),
-            theta,
+            self._shared_log_odds(members)[first] if self._of_total else np.zeros(len(first)),
             random_state(rng),
         )
-        members.theta = np.empty_like(theta)
-        members.theta[order] = theta  # each takes the place of a member that had its model
-        members.included = members.theta != 0
+        place = np.empty(size, dtype=np.intp)
+        place[order] = np.arange(size)  # each takes the place of a member that had its model
+        members.coefficients = Rows(np.append(0, ends[:-1]), ends, columns, values, self.dimension).take(place)
 
     def block(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Sweep over γ with θ integrated out, then draw θ in one block, for a Gaussian or Laplace spike.
@@ -314,18 +486,18 @@ class Moves:
         ArithmeticError
             If features are so large and so nearly copies of each other that rounding hides the prior.
         """
-        shape = members.theta.shape
+        shape, included = members.theta.shape, members.inside
         widths = np.broadcast_to(self._widths(members)[:, np.newaxis], shape)
         variances = widths.copy()
         if self._kind == LAPLACE:  # given γ = 1, W is from its prior
             variances = rng.exponential(2.0 * widths**2)
-            outside = ~members.included
+            outside = ~included
             variances[outside] = spike_variances(rng, members.theta[outside], widths[outside])
             variances = np.clip(variances, 1e-100, 1e100)
         try:
             blocked_sweep(
-                members.theta,
-                members.included,
+                members.coefficients,
+                included,
                 variances,
                 self._precisions(members),
                 rng.permutation(self.dimension),
@@ -335,7 +507,7 @@ class Moves:
                 self._slab_variance,
                 self._scales(members),
                 self._log_odds,
-                np.zeros(len(members.theta)) if members.beta is None else logit(members.beta),
+                self._shared_log_odds(members),
                 random_state(rng),
             )
         except np.linalg.LinAlgError:
@@ -376,19 +548,19 @@ class Moves:
         """
         beta, slab, noise = self.prior.inclusion, self.prior.slab_variance, self.noise
         if isinstance(beta, BetaInclusion):
-            count = members.included.sum(axis=1)
-            drawn = rng.beta(beta.a + count, beta.b + self.dimension - count)
+            size = self._slab_counts(members)
+            drawn = rng.beta(beta.a + size, beta.b + self.dimension - size)
             members.beta = self._accepted(members, drawn, rng) if self._of_total else drawn
         if isinstance(slab, InverseGammaSlab) or self.prior.of_noise:
             among, squares = self._slab_sums(members)
             scaled = squares / self._variances(members) if self.prior.of_noise else squares
         if isinstance(noise, InverseGammaNoise):
-            misfit = sums.square - 2.0 * members.theta @ sums.moment + self._quadratic_forms(members, sums)
+            misfit = sums.square - 2.0 * members.products(sums.moment) + self.quadratic_forms(members, sums)
         if isinstance(slab, InverseGammaSlab):
             drawn = slab.given(rng, among, scaled, self._expected_sizes(members))
             members.slab_variances = np.minimum(drawn, self._largest_slab(members, sums))
         if isinstance(noise, InverseGammaNoise):
-            count, total = np.full(len(members.theta), sums.count), np.maximum(misfit, 0.0)
+            count, total = np.full(len(members), sums.count), np.maximum(misfit, 0.0)
             if self.prior.of_noise:  # slab and spike depend on this variance too
                 count = count + among
                 total = total + (squares if members.slab_variances is None else squares / members.slab_variances)
@@ -411,7 +583,7 @@ class Moves:
 
     def _largest_slab(self, members: Ensemble, sums: Sums) -> Any:
         """Return where V ends: beyond it, rounding hides the data (``model/limits.py``)."""
-        largest = float((np.diagonal(sums.gram) * self._slab_variance).max())
+        largest = float((sums.squares * self._slab_variance).max())
         noise = 1.0 if self.prior.of_noise else self._variances(members)
         return limits.MOST * noise / max(largest, limits.MOST / LARGEST)
 
@@ -423,13 +595,17 @@ class Moves:
             return self.dimension * max(float(self.prior.inclusions(self.dimension).mean()), LEAST_BETA)
         return self.dimension * members.beta
 
+    def _slab_counts(self, members: Ensemble) -> IntArray:
+        """Return how many coordinates of each member are in the slab."""
+        return members.rows.counts if members.included is None else members.included.sum(axis=1)
+
     def _slab_sums(self, members: Ensemble) -> tuple[FloatArray, FloatArray]:
         """Return how many coordinates of each member are in the slab, and Σ(θ_j − m_j)² / r_j over them."""
-        apart = members.theta
-        if self._kind != POINT_MASS or self._slab_mean.any():  # otherwise θ is zero outside the slab
-            apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
-        squares = np.einsum("mj,mj,j->m", apart, apart, 1.0 / self._slab_variance)
-        return members.included.sum(axis=1).astype(np.float64), squares
+        counts = self._slab_counts(members).astype(np.float64)
+        if members.included is None:
+            return counts, of_rows.slab_sums(members.rows.arrays, self._slab_mean, self._slab_variance)
+        apart = np.where(members.included, members.theta - self._slab_mean, 0.0)
+        return counts, np.einsum("mj,mj,j->m", apart, apart, 1.0 / self._slab_variance)
 
     def _spike_sums(self, members: Ensemble, rng: Generator) -> FloatArray:
         """Return Σ θ_j² / W_j over the coordinates of each member in the spike, where θ_j has the variance σ²W_j.
@@ -437,61 +613,96 @@ class Moves:
         W_j is τ² for a Gaussian spike. For a Laplace spike it is drawn given θ_j and σ, so that σ² given W is inverse
         gamma: with W, the joint law of θ, σ² and the data is the same.
         """
-        apart = np.where(members.included, 0.0, members.theta)
+        included = members.inside
+        apart = np.where(included, 0.0, members.theta)
         squares = apart * apart
         if self._kind == GAUSSIAN:
             return np.asarray(squares.sum(axis=1) / self._width)
-        outside, variances = ~members.included, self._variances(members)[:, np.newaxis]
+        outside, variances = ~included, self._variances(members)[:, np.newaxis]
         widths = np.broadcast_to(self._widths(members)[:, np.newaxis], apart.shape)
         absolute = spike_variances(rng, apart[outside], widths[outside])  # σ²W
         squares[outside] /= absolute
         return np.asarray((squares * variances).sum(axis=1))
 
-    def _quadratic_forms(self, members: Ensemble, sums: Sums) -> FloatArray:
-        """Return θ'X'Xθ of each member."""
-        if self._kind == POINT_MASS:
-            return np.asarray(quadratic_forms(members.theta, sums.gram))
-        return np.asarray(np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta))
-
-    def inclusion(self, members: Ensemble) -> FloatArray:
-        """Return P(γ_j = 1 | θ_j, β, V, σ²) of each member.
+    def quadratic_forms(self, members: Ensemble, sums: Sums) -> FloatArray:
+        """Return θ'X'Xθ of each member.
 
         Parameters
         ----------
         members : Ensemble
             The members.
+        sums : Sums
+            The data.
 
         Returns
         -------
-        array of shape (M, d)
+        array of shape (M,)
+        """
+        if members.included is None:
+            return np.asarray(of_rows.quadratic_forms(members.rows.arrays, sums.gram))
+        return np.asarray(np.einsum("mj,mj->m", members.theta @ sums.gram, members.theta))
+
+    def inclusion(self, members: Ensemble, weights: FloatArray) -> FloatArray:
+        """Return P(γ_j = 1 | θ_j, β, V, σ²), averaged over the members.
+
+        Parameters
+        ----------
+        members : Ensemble
+            The members.
+        weights : array of shape (M,)
+            Their weights, which sum to one.
+
+        Returns
+        -------
+        array of shape (d,)
             Inclusion probabilities.
         """
-        return self.prior.inclusion_given(members.theta, members.beta, members.slab_variances, self._variances(members))
-
-    def _neighbours_of(self, gram: FloatArray) -> IntArray:
-        if self._neighbours is None or self._neighbours[0] is not gram:
-            self._neighbours = gram, correlated_neighbours(gram)
-        return self._neighbours[1]
+        if members.included is None:
+            certain = np.isposinf(self._log_odds)
+            return np.where(certain, 1.0, np.minimum(members.rows.of_columns(weights), 1.0))
+        given = members.beta, members.slab_variances, self._variances(members)
+        return np.asarray(weights @ self.prior.inclusion_given(members.theta, *given))
 
     def _scales(self, members: Ensemble) -> FloatArray:
         """Return the factor on the slab's variance of each member."""
-        scales = np.ones(len(members.theta)) if members.slab_variances is None else members.slab_variances
+        scales = np.ones(len(members)) if members.slab_variances is None else members.slab_variances
         return scales * self._variances(members) if self.prior.of_noise else scales
 
     def _widths(self, members: Ensemble) -> FloatArray:
         """Return the variance of a Gaussian spike, or the scale of a Laplace spike, of each member."""
         if not self.prior.of_noise or self._kind == POINT_MASS:
-            return np.full(len(members.theta), self._width)
+            return np.full(len(members), self._width)
         variances = self._variances(members)
         return self._width * (variances if self._kind == GAUSSIAN else np.sqrt(variances))
 
     def _variances(self, members: Ensemble) -> FloatArray:
         """Return the noise variance of each member."""
-        variances = self.noise if members.noise_variances is None else members.noise_variances
-        return np.broadcast_to(np.asarray(variances, dtype=np.float64), len(members.theta))
+        return self._noise_of(members.noise_variances, len(members))
+
+    def _noise_of(self, learnt: FloatArray | None, size: int) -> FloatArray:
+        return np.broadcast_to(np.asarray(self.noise if learnt is None else learnt, dtype=np.float64), size)
+
+    def _shared_log_odds(self, members: Ensemble) -> FloatArray:
+        """Return the log odds that each member adds for all coordinates, those of its own β."""
+        return np.zeros(len(members)) if members.beta is None else np.asarray(logit(members.beta))
 
     def _precisions(self, members: Ensemble) -> FloatArray:
         return 1.0 / self._variances(members)
+
+
+def _power_of_two(values: Any) -> Any:
+    """Return the power of two next to each positive number."""
+    return np.exp2(np.round(np.log2(values)))
+
+
+def _joined(parts: Sequence[Ensemble]) -> Ensemble:
+    """Return the members of several ensembles."""
+    names = [name for name in vars(parts[0]) if name != "coefficients" and getattr(parts[0], name) is not None]
+    others: dict[str, Any] = dict.fromkeys(name for name in vars(parts[0]) if name != "coefficients")
+    others |= {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    if isinstance(parts[0].coefficients, Rows):
+        return Ensemble(Rows.joined([part.rows for part in parts]), **others)
+    return Ensemble(np.concatenate([part.theta for part in parts]), **others)
 
 
 def spike_variances(rng: Generator, theta: FloatArray, scales: FloatArray) -> FloatArray:

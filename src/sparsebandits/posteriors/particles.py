@@ -47,7 +47,9 @@ from sparsebandits.posteriors.cloud import Cloud
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
+from sparsebandits.posteriors.kernels.memory import correlations
 from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
+from sparsebandits.posteriors.rows import ROWS, Rows
 from sparsebandits.randomness import Seed, copied
 
 LEAST_SHARE = 0.35
@@ -145,8 +147,9 @@ class Particles(Engine):
         "sweeps": Count(),
         "memory": Number(low=-ABOVE_ONE, high=ABOVE_ONE),
         "particles": {
-            "theta": Reals("n_draws", "dimension"),
-            "included": flags("n_draws", "dimension"),
+            "rows": Maybe(ROWS),
+            "theta": Maybe(Reals("n_draws", "dimension")),
+            "included": Maybe(flags("n_draws", "dimension")),
             "beta": Maybe(Reals("n_draws", low=0.0, high=1.0)),
             "slab_variances": Maybe(Reals("n_draws", low=LEAST_POSITIVE)),
             "noise_variances": Maybe(Reals("n_draws", low=LEAST_POSITIVE)),
@@ -173,7 +176,7 @@ class Particles(Engine):
         self._moves = Moves(prior, dimension, self.rewards)
         self._resolution = _squared_resolution(prior, dimension, self.n_draws)
         self._particles = self._moves.from_prior(self._rng, n_draws)
-        self._cloud = Cloud(self._particles.theta)
+        self._cloud = Cloud(self._particles.coefficients)
 
     @property
     def noise_variance(self) -> float:
@@ -228,7 +231,7 @@ class Particles(Engine):
 
     def inclusions(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""
-        return np.asarray(self._cloud.weights.normalised @ self._moves.inclusion(self._particles))
+        return self._moves.inclusion(self._particles, self._cloud.weights.normalised)
 
     def learnt(self) -> Mapping[str, FloatArray]:
         """Return draws of the hyperparameters that are learnt, by name, each of shape ``(M,)``."""
@@ -236,7 +239,7 @@ class Particles(Engine):
 
     def health(self) -> Health:
         """Report how far the sampling can be trusted; whether the model is right is another question."""
-        distinct = len(np.unique(self._particles.theta, axis=0))
+        distinct = self._particles.distinct()
         size = self._cloud.weights.effective_size
         worth = f"{self.n_draws} particles, {distinct} distinct, worth {size:.0f} independent draws"
         moved = "not moved yet"
@@ -252,7 +255,8 @@ class Particles(Engine):
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` particles chosen by weight, shape ``(size, d)``."""
         draws = self.draws()
-        return draws.theta[rng.choice(len(draws), size=size, p=draws.weights)]
+        picked = rng.choice(len(draws), size=size, p=draws.weights)
+        return draws.source.take(picked).dense if isinstance(draws.source, Rows) else draws.source[picked]
 
     def believer(self) -> "Particles":
         """Return a copy with a fixed noise variance, which may be told rewards that have not been seen."""
@@ -275,15 +279,14 @@ class Particles(Engine):
         before = self._log_likelihood()
         particles = self._moves.rescaled(self._particles, unit)
         self._particles, logs = particles, self._cloud.weights.logs - before
-        self._cloud = Cloud(particles.theta, logs + self._log_likelihood())
+        self._cloud = Cloud(particles.coefficients, logs + self._log_likelihood())
         self.log_evidence -= self.evidence.count * math.log(unit)
         if self._cloud.weights.effective_size < LEAST_SHARE * self.n_draws:
             self._resample_and_move(np.zeros(self.dimension), 0.0, 1.0, 0.0, lost=False)
 
     def _log_likelihood(self) -> FloatArray:
         """Return the log likelihood of each particle given rewards that were all zero, up to a common constant."""
-        gram = self.evidence.gram
-        squares = np.einsum("mj,mj->m", self._particles.theta @ gram, self._particles.theta)
+        squares = self._moves.quadratic_forms(self._particles, Sums(self.evidence))
         return np.asarray(-0.5 * squares / self._noise_variances_of(self._particles))
 
     # Implementation
@@ -310,16 +313,10 @@ class Particles(Engine):
         """
         self._rng = copied(self._rng)
         particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng))
-        counted = part * weight
-        sums = Sums(
-            np.ascontiguousarray(self.evidence.gram + counted * np.outer(x, x)),
-            self.evidence.moment + counted * y * x,
-            self.evidence.square + counted * y * y,
-            self.evidence.count + part,
-        )
+        sums = Sums(self.evidence, x, y, part * weight, part)
         (self._redraw if lost else self._move)(particles, sums, x)
         self._particles, variances = particles, self._noise_variances_of(particles)
-        self._cloud = Cloud(particles.theta)
+        self._cloud = Cloud(particles.coefficients)
         return variances
 
     def _move(self, particles: Ensemble, sums: Sums, x: FloatArray) -> None:
@@ -365,14 +362,16 @@ class Particles(Engine):
             "log_evidence": None if math.isnan(self.log_evidence) else self.log_evidence,
             "sweeps": self.sweeps,
             "memory": self.memory,
-            "particles": dict(vars(self._particles)),
+            "particles": self._particles.state(),
             "log_weights": self._cloud.weights.logs,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
         found = self._found(Particles.saved, state)
-        particles = Ensemble(**found["particles"])
+        particles = Ensemble.restored(found["particles"], self.dimension)
+        if isinstance(particles.coefficients, Rows) is not isinstance(self._particles.coefficients, Rows):
+            raise wrong("particles", "rows if, and only if, the spike is a point mass", "other coefficients")
         if particles.learnt().keys() != self._particles.learnt().keys():
             raise wrong("particles", "what the prior learns", ", ".join(particles.learnt()) or "nothing learnt")
         if found["log_weights"].max() == -math.inf:
@@ -382,7 +381,7 @@ class Particles(Engine):
         self.log_evidence = math.nan if found["log_evidence"] is None else found["log_evidence"]
         self.sweeps, self.memory = found["sweeps"], found["memory"]
         self._particles = particles
-        self._cloud = Cloud(particles.theta, found["log_weights"])
+        self._cloud = Cloud(particles.coefficients, found["log_weights"])
         self._moves.noise = self.noise
 
 
@@ -393,18 +392,24 @@ class _Memory:
     """
 
     def __init__(self, particles: Ensemble, x: FloatArray, slab_deviation: FloatArray) -> None:
-        rows = np.linspace(0, len(particles.theta) - 1, min(WATCHED, len(particles.theta))).astype(int)
-        theta = particles.theta[rows]
-        self.values: tuple[Any, ...] = (particles.included[rows], theta / slab_deviation, theta @ x)
+        size = len(particles)
+        self._some = particles.take(np.linspace(0, size - 1, min(WATCHED, size)).astype(int))
+        self._predictions, self._deviation = self._some.products(x), slab_deviation
 
     def correlation(self, later: "_Memory") -> float:
         """Return the largest of the three correlations with a later moment, pooled over coordinates by variance."""
-        return max(_correlation(*pair) for pair in zip(self.values, later.values, strict=True))
+        one, other = self._some, later._some
+        if isinstance(one.coefficients, Rows):
+            found = correlations(one.rows.arrays, other.rows.arrays, self._deviation)
+        else:
+            theta = one.theta / self._deviation, other.theta / self._deviation
+            found = _correlation(one.inside, other.inside), _correlation(*theta)
+        return float(max(*found, _correlation(self._predictions, later._predictions)))
 
 
 def _correlation(before: Any, after: Any) -> float:
     one, other = before - before.mean(axis=0), after - after.mean(axis=0)
-    scale = float(np.sqrt((one * one).sum() * (other * other).sum()))
+    scale = float(np.sqrt((one * one).sum()) * np.sqrt((other * other).sum()))
     return float((one * other).sum()) / scale if scale > 0 else 0.0
 
 
@@ -421,13 +426,13 @@ def _drift(before: Ensemble, after: Ensemble, x: FloatArray) -> float:
     return max(_change(one, other) for one, other in zip(_watched(before, x), _watched(after, x), strict=True))
 
 
-def _watched(particles: Ensemble, x: FloatArray) -> list[Any]:
-    theta, learnt = particles.theta, particles.learnt().values()
-    return [particles.included.astype(np.float64), theta, theta @ x, *(np.log(values) for values in learnt)]
+def _watched(particles: Ensemble, x: FloatArray) -> list[tuple[Any, Any]]:
+    """Return mean and squared standard error of what is watched."""
+    numbers = [particles.products(x), *(np.log(values) for values in particles.learnt().values())]
+    return [*particles.column_moments(), *((one.mean(), one.var() / len(one)) for one in numbers)]
 
 
-def _change(before: FloatArray, after: FloatArray) -> float:
-    difference = np.abs(after.mean(axis=0) - before.mean(axis=0))
-    error = np.sqrt((before.var(axis=0) + after.var(axis=0)) / len(before))
+def _change(before: tuple[Any, Any], after: tuple[Any, Any]) -> float:
+    difference, error = np.abs(after[0] - before[0]), np.sqrt(before[1] + after[1])
     scaled = np.where(difference > 0, np.inf, 0.0)  # where nothing varies
     return float(np.divide(difference, error, out=scaled, where=error > 0).max())

@@ -7,29 +7,25 @@ draws, or from matrix products.
 """
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 
-from sparsebandits.arguments import FloatArray, IntArray
-from sparsebandits.posteriors.draws import MOSTLY_ZERO
-from sparsebandits.rules.optima import ROUNDING, SINGLE_REACH, Optima
-
-if TYPE_CHECKING:
-    from sparsebandits.posteriors.kernels.sparse_draws import Rows
+from sparsebandits.arguments import FloatArray, IntArray, frozen
+from sparsebandits.posteriors.rows import Rows
+from sparsebandits.rules.optima import ROUNDING, Optima, power_above
 
 MOST_PRODUCTS = 200_000_000
-"""Number of products K d² above which variances of rewards are estimated from some of the draws: they would take longer
-than all the rest of a decision."""
+"""Number of products, K d² or G K d, above which variances are computed in single precision from nonzero coefficients,
+and those of rewards from some of the draws: they would take longer than all the rest of a decision."""
 
 REPRESENTATIVES = 512
 """Number of draws that are picked for that."""
 
-VISIBLE = 1e-6, 1e-4
-"""A variance below these shares, of the squared offset of the draws and of the squared shift of the mean, is computed
-in double precision: single has seven digits, and the difference of two numbers has fewer."""
+VISIBLE = 1e-6
+"""A variance below this share of the squared offset of the draws is computed in double precision: single precision has
+seven digits, and the difference of two numbers has fewer."""
 
 ERRORS = 2.0
 """Standard errors that each of two means may be off, for them to count as equal."""
@@ -70,12 +66,7 @@ class Best:
     ) -> None:
         self.optima, self.weights, self._sampled = optima, weights, sampled
         of_cells: FloatArray = np.add.reduceat(weights[optima.order], optima.starts[:-1])
-        if optima.rows is not None:
-            from sparsebandits.posteriors.kernels.sparse_draws import weighted_mean
-
-            self.mean: FloatArray = weighted_mean(optima.rows, weights, optima.theta.shape[1])
-        else:
-            self.mean = self._sums.sum(axis=0)
+        self.mean: FloatArray = self._sums.sum(axis=0) if optima.rows is None else optima.rows.mean(frozen(weights))
         self.predictions: FloatArray = optima.actions.distinct @ self.mean
         if len(optima.members) == len(of_cells) and of_cells.all():  # nothing ties: each cell is a group
             self.cell = self.group = np.arange(len(of_cells))
@@ -91,8 +82,9 @@ class Best:
         optima, sorted_weights = self.optima, self.weights[self.optima.order]
         if optima.rows is not None:
             return optima.grouped.sums(sorted_weights)
+        assert not isinstance(optima.source, Rows)
         shape = (len(optima.starts) - 1, len(sorted_weights))
-        return np.asarray(csr_array((sorted_weights, optima.order, optima.starts), shape=shape) @ optima.theta)
+        return np.asarray(csr_array((sorted_weights, optima.order, optima.starts), shape=shape) @ optima.source)
 
     def _resolved(self, of_cells: FloatArray, mean: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return cell, action and share of each pair, in the order of actions, for cells that have any weight."""
@@ -121,28 +113,29 @@ class Best:
         if optima.rows is not None:
             squares = optima.grouped.squares(self.weights[optima.order], len(self.mean))
         else:
-            squares = self.weights @ (optima.theta * optima.theta)
+            assert not isinstance(optima.source, Rows)
+            squares = self.weights @ (optima.source * optima.source)
         variances = np.maximum(squares - self.mean * self.mean, 0.0) * float(self.weights @ self.weights)
         distinct = optima.actions.distinct
         apart = distinct - distinct[self.predictions.argmax()]
         return np.asarray(np.sqrt((apart * apart) @ variances))
 
     @cached_property
-    def compressed(self) -> "Rows":
+    def compressed(self) -> Rows:
         """E[θ | x* = g] of each group as compressed rows, in which a column may occur more than once."""
-        from sparsebandits.posteriors.kernels.sparse_draws import Rows
-
-        grouped = self.optima.grouped
+        grouped, dimension = self.optima.grouped, len(self.mean)
         lengths = np.diff(grouped.starts)[self.cell]
         each_a_group = len(self.cell) == len(grouped.starts) - 1 == len(self.support)
         if each_a_group and np.array_equal(self.cell, np.arange(len(self.cell))):  # in the same order
-            return Rows(grouped.starts, grouped.columns, self._sums / np.repeat(self.probability, lengths))
+            values = self._sums / np.repeat(self.probability, lengths)
+            return Rows(grouped.starts[:-1], grouped.starts[1:], grouped.columns, values, dimension)
         ends = np.cumsum(lengths)
         entry = np.arange(ends[-1]) + np.repeat(grouped.starts[self.cell] - (ends - lengths), lengths)
         share, probability = np.repeat(self.share, lengths), np.repeat(self.probability[self.group], lengths)
         starts = np.concatenate(([0], np.cumsum(np.bincount(self.group, lengths)))).astype(np.int64)
         # Dividing last: a probability may be so small that its inverse overflows.
-        return Rows(starts, grouped.columns[entry], share * self._sums[entry] / probability)
+        values = share * self._sums[entry] / probability
+        return Rows(starts[:-1], starts[1:], grouped.columns[entry], values, dimension)
 
     def conditional_mean(self) -> FloatArray:
         """Return E[θ | x* = g], shape ``(G, d)``."""
@@ -151,15 +144,14 @@ class Best:
             starts = np.concatenate(([0], np.cumsum(np.bincount(self.group))))
             sums = csr_array((self.share, self.cell, starts), shape=(groups, len(self._sums))) @ self._sums
             return np.asarray(sums / self.probability[:, np.newaxis])
-        starts, columns, values = self.compressed
-        places = np.repeat(np.arange(groups), np.diff(starts)) * dimension + columns
+        rows = self.compressed
+        columns, values = rows.columns, rows.values
+        places = np.repeat(np.arange(groups), rows.counts) * dimension + columns
         dense: FloatArray = np.bincount(places, values, groups * dimension).astype(np.float64, copy=False)
         return dense.reshape(groups, dimension)
 
     def moments(self, centre: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return what :meth:`variances` and :meth:`reward_variances` do, from predictions where these are kept.
-
-        If rounding in single precision would be visible, both are computed in double precision instead.
 
         Parameters
         ----------
@@ -169,36 +161,40 @@ class Best:
         Returns
         -------
         between, total : arrays of shape (U,)
-            Both variances, to four digits.
+            Both variances. Those from predictions are in single precision: right to four digits, or to a millionth of
+            the largest.
         """
         optima, kept = self.optima, self.optima.kept
-        if kept is None:
+        if kept is None or optima.rows is None:
             return self.variances(centre), self.reward_variances(centre)
-        from sparsebandits.posteriors.kernels.sparse_draws import moments_of_predictions, products
+        from sparsebandits.posteriors.kernels.panels import moments_of_predictions
 
-        precision, shift, weights = kept.predictions.dtype, self.mean - kept.reference, self.weights[optima.order]
-        mean, offset = optima.actions.distinct @ shift, np.zeros(len(weights))
+        order, single = optima.order, np.float32
+        offset = np.zeros(len(order), single)
         if centre is not None:
-            mean = mean - float(centre @ shift)
-            offset = (products(optima.rows, np.array(centre)) - float(centre @ kept.reference))[optima.order]
-            if precision == np.float32 and float(np.abs(offset).max()) > SINGLE_REACH[1]:
-                return self.variances(centre), self.reward_variances(centre)
-        by_cell = np.argsort(self.cell, kind="stable")
+            offset = ((optima.rows.products(centre)[order] - float(centre @ self.mean)) / kept.scale).astype(single)
+        weights = self.weights[order].astype(single)
         between, total = moments_of_predictions(
             kept.predictions,
-            offset.astype(precision),
-            weights.astype(precision),
+            offset,
+            weights,
             optima.starts,
-            np.searchsorted(self.cell[by_cell], np.arange(len(optima.starts))),
-            self.group[by_cell],
-            self.share[by_cell],
+            *self._pairs,
             self.probability,
-            mean,
+            ((self.predictions - kept.means) / kept.scale).astype(single),
         )
-        least = np.maximum(VISIBLE[0] * float(weights @ (offset * offset)), VISIBLE[1] * mean * mean)
-        if precision == np.float32 and (total < least).any():
+        if centre is not None and (total < VISIBLE * float(weights @ (offset * offset))).any():
             return self.variances(centre), self.reward_variances(centre)
-        return between, total
+        return between * kept.scale**2, total * kept.scale**2
+
+    @property
+    def _pairs(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Where the pairs of each cell start, and group and share of each pair, in the order of cells."""
+        cells = len(self.optima.starts) - 1
+        if self.cell is self.group:  # each cell is a group
+            return np.arange(cells + 1), self.group, self.share
+        by_cell = np.argsort(self.cell, kind="stable")
+        return np.searchsorted(self.cell[by_cell], np.arange(cells + 1)), self.group[by_cell], self.share[by_cell]
 
     def variances(self, centre: FloatArray | None = None) -> FloatArray:
         """Return Σ_g P(g) ⟨a − centre, E[θ | x* = g] − E θ⟩² of each distinct action, shape ``(U,)``.
@@ -214,26 +210,34 @@ class Best:
             How much the mean reward of each action depends on which action is best.
         """
         actions = self.optima.actions
-        if self.optima.rows is not None:
-            rows = self.compressed
-            if len(rows.values) <= MOSTLY_ZERO * len(self.support) * len(self.mean):  # means of many draws: few zeros
-                return self._spreads(rows, self.probability, centre)
+        if self.optima.rows is not None and len(self.support) * actions.distinct.size > MOST_PRODUCTS:
+            return self._spreads(self.compressed, self.probability, centre)
         deviations = self.conditional_mean() - self.mean
         products = deviations @ actions.distinct.T
         if centre is not None:
             products -= (deviations @ centre)[:, np.newaxis]
         return np.asarray(self.probability @ (products * products))
 
-    def _spreads(self, rows: "Rows", weights: FloatArray, centre: FloatArray | None) -> FloatArray:
+    def _spreads(self, rows: Rows, weights: FloatArray, centre: FloatArray | None) -> FloatArray:
         """Return Σ_g weights[g] ⟨a − centre, row g − E θ⟩² of each distinct action, shape ``(U,)``."""
-        from sparsebandits.posteriors.kernels.sparse_draws import spreads
+        from sparsebandits.posteriors.kernels.panels import weighted_squares
+        from sparsebandits.posteriors.kernels.rows import sizes_of_terms
 
-        offset = np.zeros(len(weights))
-        if centre is not None:
-            of_entries = rows.values * centre[rows.columns]
-            offset = np.add.reduceat(np.append(of_entries, 0.0), np.minimum(rows.starts[:-1], len(of_entries)))
-            offset = np.where(np.diff(rows.starts) > 0, offset, 0.0) - float(centre @ self.mean)
-        return spreads(rows, weights, self.predictions, offset, self.optima.actions.panels, len(self.mean))
+        actions, single = self.optima.actions, np.float32
+        mean, apart, rest = rows.apart()
+        panels, start = actions.panels, self.predictions - actions.distinct @ (mean - rest)
+        offset = np.zeros(len(weights)) if centre is None else rows.products(centre) - float(centre @ self.mean)
+        terms = sizes_of_terms((*rows.arrays[:3], apart), actions.reach).max() + np.abs(offset).max()
+        scale = power_above(float(terms) + float(np.abs(start).max()))
+        found = weighted_squares(
+            (*rows.arrays[:3], (apart * (panels.units / scale)[rows.columns]).astype(single)),
+            weights.astype(single),
+            panels.padded(start / scale),
+            (offset / scale).astype(single),
+            panels.single,
+            len(actions.distinct),
+        )
+        return np.asarray(found * scale**2)
 
     def reward_variances(self, centre: FloatArray | None = None) -> FloatArray:
         """Return Var⟨a − centre, θ⟩ of each distinct action over the draws, shape ``(U,)``.
@@ -252,14 +256,15 @@ class Best:
         """
         optima = self.optima
         if optima.rows is not None:
-            from sparsebandits.posteriors.kernels.sparse_draws import compressed, second_moments
-
             if optima.actions.distinct.size * len(self.mean) > MOST_PRODUCTS:
                 draws, shares = self._representatives()
-                return self._spreads(compressed(optima.theta[draws]), shares, centre)
-            moments = second_moments(optima.rows, self.weights, len(self.mean))
+                return self._spreads(optima.rows.take(draws), shares, centre)
+            from sparsebandits.posteriors.kernels.rows import second_moments
+
+            moments = second_moments(optima.rows.arrays, frozen(self.weights), len(self.mean))
         else:
-            moments = (optima.theta.T * self.weights) @ optima.theta
+            assert not isinstance(optima.source, Rows)
+            moments = (optima.source.T * self.weights) @ optima.source
         x = optima.actions.distinct if centre is None else optima.actions.distinct - centre
         means = x @ self.mean
         return np.asarray(np.maximum(np.einsum("kj,kj->k", x @ moments, x) - means * means, 0.0))
@@ -272,9 +277,8 @@ class Best:
         """
         optima, mean = self.optima, self.mean
         assert optima.rows is not None
-        starts, columns, values = optima.rows
+        draw, columns, values = optima.rows.entries()
         scale = optima.actions.mean_squares
-        draw = np.repeat(np.arange(len(self.weights)), np.diff(starts))
         apart = np.bincount(draw, scale[columns] * values * (values - 2.0 * mean[columns]), len(self.weights))
         size = np.maximum(apart + float(scale @ (mean * mean)), 0.0)
         part = self.weights * (size + float(self.weights @ size))

@@ -214,7 +214,7 @@ def information(
     (array([0.5, 0.5]), array([0.25, 0.25]), array([0.5, 0.5]))
     """
     if best is None:
-        best = Best(best_actions(draws.theta, actions), draws.weights)
+        best = Best(best_actions(draws.source, actions), draws.weights)
     optima = best.optima
     # Δ(a) is a mean of non-negative numbers computed as a difference: rounding may leave it just below zero,
     # and an action that is best under every draw has no regret.

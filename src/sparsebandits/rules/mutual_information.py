@@ -63,7 +63,7 @@ def mutual_information(
         Mutual information of each action, in nats.
     """
     if best is None:
-        best = Best(best_actions(draws.theta, actions), draws.weights)
+        best = Best(best_actions(draws.source, actions), draws.weights)
     draw, weights, group = best.draws()
     if len(draw) == 0 or group.max() == 0:
         return np.zeros(len(actions))

@@ -10,6 +10,7 @@ Which actions tie depends on θ alone, and which of them is x* on the weights to
 *cells*, one for each set of actions that tie (mostly sets of one), and ``best.py`` resolves them for some weights.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,12 +19,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.draws import mostly_zero
+from sparsebandits.posteriors.rows import Rows
 from sparsebandits.randomness import stream
 
 if TYPE_CHECKING:
-    from sparsebandits.posteriors.kernels.sparse_draws import Grouped, Panels, Rows
+    from sparsebandits.posteriors.kernels.panels import Grouped, Panels
 
 BLOCK = 256
 """Number of draws whose predictions are computed at a time: they fit into the cache at a few hundred actions."""
@@ -32,8 +34,8 @@ MOST_KEPT = 16_000_000
 """Number of predictions that are kept from one decision to the next, since between two moves of the draws only their
 weights change: 64 MB of them, and twice that for a moment."""
 
-SINGLE_REACH = (1e-10, 1e10)
-"""Size of predictions that are kept in single precision: their squares, times a weight, stay within its range."""
+SINGLE = 1e-6
+"""Share of the terms that predictions are summed from, by which single precision may miss them."""
 
 ROUNDING = 1e-12
 """Numbers that differ by this share of the terms they are summed from count as equal."""
@@ -58,6 +60,11 @@ def tied(values: FloatArray, terms: Any = None) -> NDArray[np.bool_]:
         finite = np.abs(values[np.isfinite(values)])
         terms = finite.max(initial=0.0)
     return np.asarray(values >= values.max(axis=-1, keepdims=True) - ROUNDING * terms)
+
+
+def power_above(value: float) -> float:
+    """Return the least power of two that is not below a number, within the range of normal numbers."""
+    return float(2.0 ** math.ceil(math.log2(max(value, 1e-300))))
 
 
 def pick(values: FloatArray, rng: Generator) -> tuple[int, float]:
@@ -115,10 +122,10 @@ class Prepared:
 
     @cached_property
     def panels(self) -> "Panels":
-        """The distinct rows in the layout that the kernels of ``sparse_draws`` need."""
-        from sparsebandits.posteriors.kernels.sparse_draws import Panels  # compiled code, which dense draws do not need
+        """The distinct rows in the layout that the kernels for sparse draws need."""
+        from sparsebandits.posteriors.kernels.panels import Panels  # compiled code, which dense draws do not need
 
-        return Panels(self.distinct)
+        return Panels(self.distinct, self.reach)
 
     @cached_property
     def mean_squares(self) -> FloatArray:
@@ -148,7 +155,7 @@ class Optima:
     ----------
     actions : Prepared
         The actions.
-    theta : array of shape (M, d)
+    source : array of shape (M, d) or Rows
         The draws.
     value : array of shape (M,)
         Mean reward of the best action, max_b ⟨b, θ^m⟩.
@@ -169,47 +176,49 @@ class Optima:
     """
 
     actions: Prepared
-    theta: FloatArray
+    source: FloatArray | Rows
     value: FloatArray
     cell: IntArray
     order: IntArray
     starts: IntArray
     members: IntArray
     member_starts: IntArray
-    rows: "Rows | None"
+    rows: Rows | None
     kept: "Kept | None"
 
     @cached_property
     def grouped(self) -> "Grouped":
         """The nonzero coefficients by cell, if they are few."""
-        from sparsebandits.posteriors.kernels.sparse_draws import Grouped
+        from sparsebandits.posteriors.kernels.panels import Grouped
 
         assert self.rows is not None
-        return Grouped(self.rows, self.order, self.starts, self.theta.shape[1])
+        return Grouped(self.rows, self.order, self.starts, self.rows.dimension)
 
 
 class Kept(NamedTuple):
-    """Predictions of all draws, and the coefficients that they are relative to.
+    """Predictions of all draws, and what they are relative to.
 
     Attributes
     ----------
     predictions : array of shape (M, U)
-        ⟨a, θ^m − reference⟩ of the distinct actions, in the order of the cells, and in single precision unless that
-        would underflow or overflow.
-    reference : array of shape (d,)
-        The mean of the draws, whatever their weights, so that differences are small.
+        ⟨a, θ^m − reference⟩ / scale of the distinct actions in single precision, in the order of the cells.
+    means : array of shape (U,)
+        ⟨a, reference⟩, where the reference is the mean of the draws, whatever their weights.
+    scale : float
+        A power of two by which the largest prediction is about one.
     """
 
     predictions: Any
-    reference: FloatArray
+    means: FloatArray
+    scale: float
 
 
-def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
+def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared) -> Optima:
     """Find the best actions under each draw.
 
     Parameters
     ----------
-    theta : array of shape (M, d)
+    source : array of shape (M, d) or Rows
         Draws of θ, one per row.
     actions : array of shape (K, d) or Prepared
         One row per action.
@@ -220,20 +229,29 @@ def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
         The best actions, and the draws in cells by them.
     """
     known = actions if isinstance(actions, Prepared) else Prepared(actions)
-    rows: Any = None
-    if mostly_zero(theta):
-        from sparsebandits.posteriors.kernels import sparse_draws
-
-        rows = sparse_draws.compressed(theta)
-        best, value, ties, kept = _best_of_rows(rows, known, len(theta))
+    rows: Rows | None = None
+    kept: Kept | None = None
+    if isinstance(source, Rows):
+        rows = source
+    elif mostly_zero(source):
+        rows = Rows.of(source)
+    if rows is not None:
+        best, ties, kept = _best_of_rows(rows, known)
     else:
-        (best, value, ties), kept = _best_by_product(theta, known), None
+        assert not isinstance(source, Rows)
+        best, value, ties = _best_by_product(source, known)
     several = np.flatnonzero(ties)
-    label, sets = _sets_of_ties(theta[several], known)
-    count = len(known.distinct)
-    best = best.copy()
-    best[several] = label + count  # cells of one action come first, ascending, then those of several
-    cells, cell = np.unique(best, return_inverse=True)
+    count, cell, sets = len(known.distinct), best, list[IntArray]()
+    if len(several):
+        some = source[several] if not isinstance(source, Rows) else source.take(several).dense
+        label, sets = _sets_of_ties(some, known)
+        first, alone = np.array([one[0] for one in sets]), np.array([len(one) == 1 for one in sets])
+        best[several] = first[label]
+        cell = best.copy()
+        cell[several] = np.where(alone[label], first[label], label + count)  # single precision sees more ties than are
+    if rows is not None:
+        value = _values_of_best(rows, known, best)
+    cells, cell = np.unique(cell, return_inverse=True)  # those of one action come first, ascending
     order = np.argsort(cell, kind="stable")
     starts = np.concatenate(([0], np.cumsum(np.bincount(cell))))
     single = cells[cells < count]
@@ -243,26 +261,49 @@ def best_actions(theta: FloatArray, actions: FloatArray | Prepared) -> Optima:
     member_starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp, copy=False)
     if kept is not None:
         kept = kept._replace(predictions=kept.predictions[order])
-    return Optima(known, theta, value, cell, order, starts, members, member_starts, rows, kept)
+    return Optima(known, source, value, cell, order, starts, members, member_starts, rows, kept)
 
 
-def _best_of_rows(rows: "Rows", actions: Prepared, draws: int) -> tuple[IntArray, FloatArray, Any, Kept | None]:
-    """Return one best action under each draw, its mean reward, whether others may be as good, and predictions."""
-    from sparsebandits.posteriors.kernels.sparse_draws import best_of_rows, compressed, sizes_of_terms, weighted_mean
+def _best_of_rows(rows: Rows, actions: Prepared) -> tuple[IntArray, NDArray[np.bool_], Kept | None]:
+    """Return one best action under each draw, whether others may be as good, and predictions.
 
-    count = len(actions.distinct)
-    tolerance = sizes_of_terms(rows, actions.reach) * ROUNDING
-    mean = weighted_mean(rows, np.full(draws, 1.0 / draws), actions.distinct.shape[1])
-    reference = compressed(mean[np.newaxis])
-    shape = (draws, count) if draws * count <= MOST_KEPT else (0, 0)
-    for precision in (np.float32, np.float64):
-        kept = np.empty(shape, precision)
-        with np.errstate(over="ignore"):
-            *found, reach = best_of_rows(rows, actions.panels.double, count, tolerance, reference, kept)
-        if not len(kept) or SINGLE_REACH[0] < reach < SINGLE_REACH[1]:
-            break
-    best, value, ties = found
-    return best, value, ties, Kept(kept, mean) if len(kept) else None
+    Coefficients that all draws have are relative to their mean, so that single precision is enough for predictions
+    that differ little.
+    """
+    from sparsebandits.posteriors.kernels.panels import best_of_rows
+    from sparsebandits.posteriors.kernels.rows import sizes_of_terms
+
+    draws, distinct, panels = len(rows), actions.distinct, actions.panels
+    mean, apart, rest = rows.apart()
+    means = distinct @ mean
+    terms = sizes_of_terms((*rows.arrays[:3], apart), actions.reach)
+    terms += float(np.abs(rest) @ actions.reach) + float(np.abs(means).max())
+    scale = power_above(float(terms.max()))
+    unit = panels.units / scale
+    kept = np.empty((draws, len(distinct)) if draws * len(distinct) <= MOST_KEPT else (0, 0), np.float32)
+    best, ties = best_of_rows(
+        (*rows.arrays[:3], (apart * unit[rows.columns]).astype(np.float32)),
+        panels.single,
+        len(distinct),
+        _single_row(rest * unit),
+        panels.padded(means / scale),
+        (SINGLE * terms / scale).astype(np.float32),
+        kept,
+    )
+    return best, ties, Kept(kept, means, scale) if len(kept) else None
+
+
+def _single_row(values: FloatArray) -> tuple[Any, Any, Any, Any]:
+    """Return one row in single precision as compiled code takes it."""
+    row = Rows.of(values[np.newaxis])
+    return (*row.arrays[:3], row.values.astype(np.float32))
+
+
+def _values_of_best(rows: Rows, actions: Prepared, best: IntArray) -> FloatArray:
+    from sparsebandits.posteriors.kernels.panels import values_of_best
+
+    found: FloatArray = values_of_best(rows.arrays, frozen(actions.distinct), best)
+    return found
 
 
 def _best_by_product(theta: FloatArray, actions: Prepared) -> tuple[IntArray, FloatArray, NDArray[np.bool_]]:
@@ -297,18 +338,18 @@ def _inside(theta: FloatArray, actions: Prepared) -> NDArray[np.bool_]:
 
 
 class OptimaMemory:
-    """Remembers :func:`best_actions` of the last draws and actions, by identity, since both arrays are read-only."""
+    """Remembers :func:`best_actions` of the last draws and actions, by identity, since both are never changed."""
 
     def __init__(self) -> None:
         self._last: Optima | None = None
 
-    def of(self, theta: FloatArray, actions: FloatArray) -> Optima:
+    def of(self, source: FloatArray | Rows, actions: FloatArray) -> Optima:
         """Return the best actions; compute again only what depends on an array that has changed.
 
         Parameters
         ----------
-        theta : array of shape (M, d)
-            Draws of θ; read-only.
+        source : array of shape (M, d) or Rows
+            Draws of θ; an array is read-only.
         actions : array of shape (K, d)
             One row per action; read-only.
 
@@ -320,6 +361,6 @@ class OptimaMemory:
         known = Prepared(actions) if self._last is None else self._last.actions
         if known.features is not actions:
             known = Prepared(actions)
-        if self._last is None or self._last.theta is not theta or self._last.actions is not known:
-            self._last = best_actions(theta, known)
+        if self._last is None or self._last.source is not source or self._last.actions is not known:
+            self._last = best_actions(source, known)
         return self._last

@@ -217,7 +217,7 @@ def tilted(draws: Draws, values: FloatArray, strength: float) -> Draws:
     with np.errstate(divide="ignore"):  # weights may have underflowed
         logs = np.log(draws.weights) + strength * (values - values.max())
     weights = np.exp(logs - logs.max())
-    return Draws.trusted(draws.theta, weights / weights.sum())
+    return Draws.trusted(draws.source, weights / weights.sum())
 
 
 def optimistic_posterior(

@@ -28,6 +28,7 @@ from numba import njit
 
 from sparsebandits.posteriors.kernels.compiled import COMPILED
 from sparsebandits.posteriors.kernels.inline_random import binomial, happens, normal, uniform
+from sparsebandits.posteriors.kernels.rows import longer
 
 
 @njit(**COMPILED)
@@ -284,6 +285,7 @@ def _first_above(sums: Any, value: float) -> Any:
 def collapsed_sweep(
     models: Any,
     counts: Any,
+    dimension: int,
     precisions: Any,
     order: Any,
     swaps: int,
@@ -297,17 +299,18 @@ def collapsed_sweep(
     log_odds: Any,
     size_log_odds: Any,
     shared_log_odds: Any,
-    theta: Any,
     state: Any,
-) -> None:
+) -> Any:
     """Sweep once over all coordinates of every particle, swap coordinates, then draw θ given the model.
 
     Parameters
     ----------
-    models : bool array of shape (U, d)
-        The distinct models.
+    models : tuple of arrays
+        The distinct models, as begins, ends and columns of compressed rows.
     counts : int array of shape (U,)
         The number of particles of each model.
+    dimension : int
+        Number of coordinates d.
     precisions : array of shape (U,)
         1/σ², one per model.
     order : int array of shape (d,)
@@ -333,26 +336,34 @@ def collapsed_sweep(
         of the two sizes is allowed.
     shared_log_odds : array of shape (U,)
         Log odds that are added for all coordinates of a model: those of a β of its own, or zero.
-    theta : array of shape (M, d)
-        Overwritten; M is the number of particles.
     state : array of one uint64
         The random state, changed in place.
+
+    Returns
+    -------
+    ends, columns, values : arrays
+        The particles after the sweep as compressed rows, one after the other: those of the first model, and so on.
     """
-    d = models.shape[1]
+    begins, model_ends, model_columns = models
+    d, widest, size = dimension, 0, 0
+    for u in range(len(begins)):
+        widest, size = max(widest, model_ends[u] - begins[u]), size + counts[u]
     own, base, half_log_own = np.empty(d), np.empty(d), np.empty(d)
     last_scale = -1.0
     degree = np.zeros(d, np.int64)
     for j in range(d):
         while degree[j] < neighbours.shape[1] and neighbours[j, degree[j]] >= 0:
             degree[j] += 1
-    lower, work, covariance = np.empty((d, d)), np.empty((d + 1, d)), np.empty((d, d))
+    room = min(d, 2 * widest + 16)  # coordinates that a model may have, before the arrays grow
+    lower, work, covariance = np.empty((room, room)), np.empty((room + 1, d)), np.empty((room, room))
     mean, weights, t, b, r, s = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
     active, place = np.empty(d, np.int64), np.full(d, -1)
     stack = np.empty((16, 3 + d), np.int64)  # groups of particles that are still to be swept
-    chosen = np.zeros((d, neighbours.shape[1]), np.int64)
-    leaving, coming = np.zeros(d, np.int64), np.zeros(d, np.int64)
-    row = 0
-    for u in range(models.shape[0]):
+    chosen = np.zeros((room, neighbours.shape[1]), np.int64)
+    leaving, coming, rank = np.zeros(d, np.int64), np.zeros(d, np.int64), np.zeros(d, np.int64)
+    ends, columns, values = np.empty(size, np.int64), np.empty(size + d, np.int32), np.empty(size + d)
+    row, total = 0, 0
+    for u in range(len(begins)):
         precision, scale = precisions[u], slab_scales[u]
         if scale != last_scale:
             last_scale = scale
@@ -362,11 +373,9 @@ def collapsed_sweep(
                 half_log_own[j] = 0.5 * math.log(own[j])
         for j in range(d):
             b[j] = moment[j] * precision + slab_mean[j] * own[j]
-        k = 0
-        for j in range(d):
-            if models[u, j]:
-                active[k] = j
-                k += 1
+        k = model_ends[u] - begins[u]
+        for i in range(k):
+            active[i] = model_columns[begins[u] + i]
         stack = _push(stack, 0, counts[u], 0, k, active, -1, -1)
         depth = 1
         while depth > 0:
@@ -375,6 +384,10 @@ def collapsed_sweep(
             for i in range(k):
                 active[i] = stack[depth, 3 + i]
                 place[active[i]] = i
+            if k + 1 >= room:
+                room = min(d, 2 * k + 2)
+                lower, work, covariance = np.empty((room, room)), np.empty((room + 1, d)), np.empty((room, room))
+                chosen = np.zeros((room, neighbours.shape[1]), np.int64)
             _factor(active, k, gram, b, own, precision, lower, mean)
             _prepare(active, k, gram, b, own, precision, lower, mean, work, covariance, r, s)
             changed = False
@@ -402,6 +415,11 @@ def collapsed_sweep(
                     _leave(p, k, gram, precision, active, place, covariance, mean, r, s, weights, t)
                     k -= 1
                     changed = True
+                elif flips == n and k == room:  # the arrays are too small: begin anew from here with larger ones
+                    stack = _push(stack, depth, n, position + 1, k, active, -1, j)
+                    depth += 1
+                    n = 0
+                    break
                 elif flips == n:
                     _join(j, k, gram, own, precision, active, place, covariance, mean, r, s, weights, t)
                     k += 1
@@ -451,10 +469,10 @@ def collapsed_sweep(
                     leaving[p] = 0
                     if leave == 0 or base[out] == np.inf:  # what is certain stays
                         continue
-                    total = _replacements(p, k, gram, precision, active, place, covariance, mean, r, s, base,
+                    weight = _replacements(p, k, gram, precision, active, place, covariance, mean, r, s, base,
                                           half_log_own, t)  # fmt: skip
                     for _ in range(leave):
-                        j = _first_above(t, uniform(state) * total)
+                        j = _first_above(t, uniform(state) * weight)
                         if j < d:
                             coming[j] += 1
                     coming[out] = 0  # these stay
@@ -474,19 +492,27 @@ def collapsed_sweep(
                             break
             if changed and n > 0:  # computed anew, without the rounding errors of the updates
                 _factor(active, k, gram, b, own, precision, lower, mean)
+            if total + n * k > len(columns):
+                columns, values = longer(columns, values, total, 2 * (total + n * k))
+            for i in range(k):  # columns ascend in a row
+                rank[i] = 0
+                for m in range(k):
+                    rank[i] += active[m] < active[i]
             for _ in range(n):
-                theta[row] = 0.0
                 for i in range(k):
                     weights[i] = normal(state)
                 for i in range(k - 1, -1, -1):  # θ = μ + x where L'x is standard normal
-                    total = weights[i]
+                    rest = weights[i]
                     for m in range(i + 1, k):
-                        total -= lower[m, i] * weights[m]
-                    weights[i] = total / lower[i, i]
-                    theta[row, active[i]] = mean[i] + weights[i]
+                        rest -= lower[m, i] * weights[m]
+                    weights[i] = rest / lower[i, i]
+                    columns[total + rank[i]], values[total + rank[i]] = active[i], mean[i] + weights[i]
+                total += k
+                ends[row] = total
                 row += 1
             for i in range(k):
                 place[active[i]] = -1
+    return ends, columns[:total].copy(), values[:total].copy()
 
 
 def correlated_neighbours(gram: Any, most: int = 4) -> Any:
