@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import decisions, gain, out_of_the_box, priors, regret, rule_games, rules, screening
+from benchmarks import decisions, draws, gain, out_of_the_box, priors, regret, rule_games, rules, screening
 from benchmarks.competitors import OURS
 from benchmarks.games import stored, with_tables
 from benchmarks.page import BLOCK, PAGE, filled
@@ -177,6 +177,46 @@ def test_the_tables_of_the_rules_are_what_the_stored_games_say() -> None:
     assert with_tables(text, rules.SUMMARY, rules.summary(changed)) != text
     for table in screening.PLAYERS:
         assert with_tables(text, f"{screening.COMMAND} {table}", screening.show(screened, table)) == text
+
+
+def test_the_tables_of_the_draws_are_what_the_stored_games_say() -> None:
+    text, kept = draws.PAGE.read_text(encoding="utf-8"), stored(draws.STORED)
+    for group, command in draws.COMMANDS.items():
+        assert with_tables(text, command, draws.table(kept, group)) == text
+
+
+@pytest.mark.parametrize(("setting", "rounds"), [("known-d20", 20), ("default-d40", 20), ("large-d500", 2)])
+def test_games_of_draws_are_deterministic_but_for_their_time(setting: str, rounds: int) -> None:
+    one, two = (draws.play(setting, 1000, 3, rounds) for _ in range(2))
+    assert one.pop("ms") > 0 < two.pop("ms")
+    assert one == two
+    assert 0.0 < one["bayes"] < 5.0 * rounds
+
+
+def test_games_of_draws_come_trial_by_trial() -> None:
+    """A run that is stopped has about the same number of trials of every setting and every number of draws."""
+    every = draws.jobs(list(draws.GROUPS["usual"]), draws.DRAWS, 1000)
+    assert len(every) == len(set(every)) == 400 * 6 * 4
+    assert [trial for *_, trial in every[:25]] == [0] * 24 + [1]
+    assert len(draws.jobs(list(draws.GROUPS["large"]), draws.DRAWS, 1000)) == 30 * 2 * 4
+
+
+def test_draws_are_compared_over_the_trials_that_both_have_played() -> None:
+    """With twice the regret of 10,000 draws the ratio is two; a trial after a gap does not count."""
+    games = [
+        {"setting": setting, "draws": n, "trial": trial, "regret": factor * (9.0 + trial), "bayes": 7.0, "ms": 1.5}
+        for setting in draws.GROUPS["usual"]
+        for n, factor, trials in ((2000, 2.0, range(13)), (10_000, 1.0, (*range(12), 13)))
+        for trial in trials
+    ]
+    page = draws.table(games, "usual")
+    row = (
+        "| Known hyperparameters, d = 20, s = 2 | 2,000 | 12 | 29.0 | 2.00 (2.00 to 2.00) | 7.0 | 1.00 (1.00 to 1.00) |"
+    )
+    assert f"{row} 1.50 |\n" in page
+    assert "| All, geometric mean | 2,000 | 12 | | 2.00 (2.00 to 2.00) | | 1.00 (1.00 to 1.00) | |" in page
+    assert "| 1,000 |" not in page
+    assert draws.table(games, "large") == draws.table([], "usual") == draws.EMPTY
 
 
 @pytest.mark.parametrize(
