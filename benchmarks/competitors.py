@@ -4,6 +4,9 @@ Every library is given the noise variance and that θ has length 1, so that the 
 ``SparseIDS, noise known`` has the same knowledge, and learns sparsity and effect size. Beside it stand SparseIDS and
 SparseTS with known hyperparameters (they also know how many features matter) and SparseIDS with its default prior
 (which learns the noise too).
+
+``SparseIDS`` and ``SparseIDS, default prior`` have the default rule and the default number of draws. ``SparseIDS,
+10,000 draws`` and ``SparseIDS, noise known`` have the paper's rule with 10,000 draws.
 """
 
 import math
@@ -46,18 +49,18 @@ def dense(name: str, kind: str, policy: Callable[..., sb.Policy], note: str, **s
     return Entry(name, LIBRARY, kind, make, note)
 
 
-def sparse(name: str, kind: str, policy: Callable[..., sb.Policy], note: str) -> Entry:
+def sparse(name: str, kind: str, policy: Callable[..., sb.Policy], note: str, **settings: Any) -> Entry:
     def make(problem: Problem) -> Competitor:
         dimension = problem.actions.shape[1]
         prior = sb.SpikeSlab(inclusion=problem.sparsity / dimension, slab_variance=1.0 / problem.sparsity)
-        given = PAPERS if policy is sb.SparseIDS else {"n_draws": PAPERS["n_draws"]}
-        return Ours(policy(problem.actions, prior, problem.noise_variance, seed=problem.seed, intercept=False, **given))
+        known: dict[str, Any] = {"noise_variance": problem.noise_variance, "seed": problem.seed, "intercept": False}
+        return Ours(policy(problem.actions, prior, **known, **settings))
 
     return Entry(name, LIBRARY, kind, make, note)
 
 
 def make_default(problem: Problem) -> Competitor:
-    return Ours(sb.SparseIDS(problem.actions, seed=problem.seed, **PAPERS))
+    return Ours(sb.SparseIDS(problem.actions, seed=problem.seed))
 
 
 def make_noise_known(problem: Problem) -> Competitor:
@@ -81,15 +84,34 @@ LINEAR_IDS = dense(
     n_draws=1000,
 )
 LARGE_IDS = dense("LinearIDS, 10,000 draws", "IDS", sb.LinearIDS, "the same", n_draws=10_000)
-SPARSE_IDS = sparse("SparseIDS, 10,000 draws", "IDS", sb.SparseIDS, "knows that a tenth of the features matters")
-SPARSE_TS = sparse("SparseTS, 10,000 draws", "TS", sb.SparseTS, "the same")
+SPARSE_IDS = sparse(
+    "SparseIDS", "IDS", sb.SparseIDS, "knows that a tenth of the features matters; default rule and number of draws"
+)
+LARGE_SPARSE_IDS = sparse(
+    "SparseIDS, 10,000 draws",
+    "IDS",
+    sb.SparseIDS,
+    "knows that a tenth of the features matters; the paper's rule",
+    **PAPERS,
+)
+SPARSE_TS = sparse(
+    "SparseTS, 10,000 draws", "TS", sb.SparseTS, "knows that a tenth of the features matters", n_draws=PAPERS["n_draws"]
+)
 DEFAULT_IDS = Entry(
-    "SparseIDS, default prior", LIBRARY, "IDS", make_default, "learns sparsity, effect size and noise; 10,000 draws"
+    "SparseIDS, default prior",
+    LIBRARY,
+    "IDS",
+    make_default,
+    "is given the actions only, and learns sparsity, effect size and noise; default rule and number of draws",
 )
 NOISE_KNOWN_IDS = Entry(
-    "SparseIDS, noise known", LIBRARY, "IDS", make_noise_known, "learns sparsity and effect size; 10,000 draws"
+    "SparseIDS, noise known",
+    LIBRARY,
+    "IDS",
+    make_noise_known,
+    "learns sparsity and effect size; the paper's rule, 10,000 draws",
 )
-OURS = (LIN_TS, LIN_UCB, LINEAR_IDS, LARGE_IDS, SPARSE_IDS, SPARSE_TS, DEFAULT_IDS)
+OURS = (LIN_TS, LIN_UCB, LINEAR_IDS, LARGE_IDS, SPARSE_IDS, LARGE_SPARSE_IDS, SPARSE_TS, DEFAULT_IDS)
 LIBRARIES = tuple(dict.fromkeys(entry.library for entry in PEERS))
 
 
@@ -100,7 +122,7 @@ def play(
     noise_seed: Seed,
     clock: Callable[[], float] = perf_counter,
 ) -> tuple[float, float]:
-    """Return decisions a second, by the time inside ``ask`` and ``tell``, and the regret from true means."""
+    """Return decisions per second, by the time inside ``ask`` and ``tell``, and the regret from true means."""
     noise, deviation = IndexedNormals(noise_seed), math.sqrt(instance.noise_variance)
     seconds = regret = 0.0
     for t in range(rounds):

@@ -7,7 +7,7 @@ matter is the floor. Speed is that of processor time, since two workers run side
 Every game is kept in ``benchmarks/results/regret.jsonl`` as it ends, and a run that was stopped goes on from there; the
 file is deleted when the figures are written. Delete it by hand to begin anew. ``python -m benchmarks.regret --again
 SparseIDS`` plays the games of ours whose names begin so again, in the stored figures, and leaves all else as it is: the
-peers need not be installed, and no speed is measured.
+peers need not be installed, and no speed is measured. Competitors that the stored figures do not have yet are added.
 """
 
 import os
@@ -106,11 +106,22 @@ def measure(quick: bool) -> Figures:
     return {"rounds": rounds, "trials": trials, "settings": [setting(games, d, trials, rounds) for d in SPARSITIES]}
 
 
+def absent(competitors: Sequence[Figures]) -> list[Figures]:
+    """Return those of ours that the stored figures do not have, without games."""
+    present = {one["name"] for one in competitors}
+    return [
+        {"name": entry.name, "library": entry.library, "problem": None, "regrets": [], "rates": []}
+        for entry in ENTRIES.values()
+        if entry.library == LIBRARY and entry.name not in present
+    ]
+
+
 def again(start: str) -> None:
     """Play the games of our competitors whose names begin with ``start`` again, and store their regrets."""
     path = RESULTS / "regret.json"
     figures = json.loads(path.read_text())
     for part in figures["settings"]:
+        part["competitors"] += absent(part["competitors"])
         for one in part["competitors"]:
             if one["library"] == LIBRARY and one["name"].startswith(start):
                 jobs = [(one["name"], part["dimension"], trial, HORIZON) for trial in range(figures["trials"])]
@@ -178,9 +189,9 @@ def ahead(competitors: Sequence[Figures]) -> list[str]:
 
 
 def page(figures: Figures) -> str:
-    """Return the text of this section: a table a dimension, least regret first."""
+    """Return the text of this section: one table per dimension, least regret first."""
     parts = [
-        f"Regret after {figures['rounds']} rounds, K = 200, noise variance 2, and decisions a second of processor time",
+        f"Regret after {figures['rounds']} rounds (K = 200, noise variance 2), decisions per second of processor time",
         around(figures),
     ]
     for part in figures["settings"]:
@@ -193,14 +204,14 @@ def page(figures: Figures) -> str:
             "",
             f"d = {part['dimension']}, s = {part['sparsity']}",
             "",
-            str(Table(("competitor", "trials", "regret", "± s.e.", "a second"), rows)),
+            str(Table(("competitor", "trials", "regret", "± s.e.", "per second"), rows)),
             "",
             *ahead(part["competitors"]),
             *([listed("Not measured", missing)] if missing else []),
         ]
     parts += [
         "",
-        "Regret is a mean over trials, with its standard error; a second: the median. Fewer trials are the first ones.",
+        "Regret is a mean over trials, with its standard error; the rate is a median. Fewer trials are the first ones.",
         "Less regret: by the means over the trials that both have played, however close; * is faster too.",
         f"{FLOOR.name}: {FLOOR.note}.",
     ]

@@ -62,9 +62,10 @@ def test_decisions_names_who_is_ahead() -> None:
 
 def test_a_ratio_waits_for_all_its_rivals() -> None:
     missing = [t["target"] for t in decisions.targets(decisions_of(COMPETITORS), 200)]
-    assert missing == ["LinTS, a second", "LinUCB, a second"]
+    assert missing == ["LinTS, per second", "LinUCB, per second"]
     reached = {t["target"]: t for t in decisions.targets(decisions_of(COMPETITORS[:-1]), 200)}
     ratio = reached["LinTS / fastest peer TS (faster)"]
+    assert reached["SparseIDS / peer IDS 1,000 (IDS)"]["wanted"] == 15.0
     assert (ratio["figure"], ratio["max"], ratio["met"]) == (20 / 22, 30 / 22, False)
 
 
@@ -88,6 +89,13 @@ def test_games_that_were_kept_are_not_played_again(tmp_path: Path) -> None:
     every = [{"name": n, "dimension": d, "trial": 0, "rate": 1.0, "regret": 2.0} for n in ENTRIES for d in (40, 100)]
     games.write_text('{"name": "cut sho' + "".join("\n" + json.dumps(game) for game in every))
     assert regret.play_all(trials=1, rounds=1, path=games) == every
+
+
+def test_games_that_are_played_again_have_all_of_ours() -> None:
+    ours = [entry.name for entry in ENTRIES.values() if entry.library == "sparsebandits"]
+    added = regret.absent([competitor(name, [], []) for name in ours[1:] if name != "SparseIDS"])
+    assert [one["name"] for one in added] == [ours[0], "SparseIDS"]
+    assert not any(one["regrets"] for one in added)
 
 
 def test_posteriors() -> None:
