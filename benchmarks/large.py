@@ -1,32 +1,63 @@
-"""One large problem, 10,000 actions of 1,000 features of which 10 matter: ``python -m benchmarks.large`` (minutes).
+"""Large problems: ``python -m benchmarks.large`` (minutes).
 
-Sparse IDS on 10,000 particles plays it from beginning to end, on one core. The page shows the milliseconds of processor
-time of a decision over stretches of rounds, how often the particles moved, the whole time, the peak of the memory, and
-the regret beside that of LinTS given the true support (it sees the 10 features that matter and no other) on the same
-instance with the same noise, and of random play (its mean).
+SparseIDS with known hyperparameters, its default rule and its default number of draws, on one core: 10,000 actions of
+1,000 features of which 10 matter, and 10,000 actions of 10,000 features. The page shows the milliseconds of processor
+time per decision over stretches of rounds, how often the particles moved, the wall time and the peak of the memory. It
+also shows the regret beside that of LinTS given the true support (it sees the 10 features that matter and no other) on
+the same instance with the same noise, and of random play (its mean). Regret is measured on several instances, time and
+memory on the first of them.
+
+Each game is played in a process of its own, which does nothing else before its peak is read. The process hands the
+actions over to the policy and keeps only the columns that matter. A process before the first one plays a few rounds, so
+that compiled kernels are on disk; to load them counts.
 """
 
 import os
 
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))  # before NumPy
 
+import argparse
+import json
 import resource
+import subprocess
 import sys
-from statistics import fmean, median
+from pathlib import Path
+from statistics import fmean
 from time import perf_counter, process_time
+from typing import NamedTuple
 
 import numpy as np
 
 import sparsebandits as sb
-from benchmarks.rounds import rounds, sparse_ids
+from benchmarks.rounds import rounds
 from benchmarks.section import Figures, around, run, short, target, targets_table
 from sparsebandits.tables import Cell, Table
 
-DIMENSION, SPARSITY, ACTIONS, NOISE, ROUNDS = 1000, 10, 10_000, 2.0, 2000
-NOISE_SEED = 2
+SPARSITY, NOISE, NOISE_SEED = 10, 2.0, 2
 STRETCHES = 8
 TOLD_SEEDS = range(10)
 """Of LinTS, which is cheap: its regret is an average."""
+WARM_UP = 40
+"""Rounds of the process that compiles."""
+
+
+class Problem(NamedTuple):
+    """Number of features, actions and rounds, and the seeds of the instances."""
+
+    dimension: int
+    actions: int
+    rounds: int
+    instances: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        """What its part of the page is called."""
+        return f"d = {self.dimension}, s = {SPARSITY}, K = {self.actions}, n = {self.rounds}, noise variance {NOISE:g}"
+
+
+WIDE = Problem(1000, 10_000, 2000, (0, 1, 2))
+SQUARE = Problem(10_000, 10_000, 300, (0,))
+QUICK = (Problem(100, 500, 40, (0, 1)), Problem(200, 200, 20, (0,)))
 
 
 def restricted(instance: sb.environments.Instance) -> sb.environments.Instance:
@@ -35,29 +66,43 @@ def restricted(instance: sb.environments.Instance) -> sb.environments.Instance:
     return sb.environments.Instance(instance.actions[:, support], instance.theta[support], instance.noise_variance)
 
 
-def told_regret(instance: sb.environments.Instance, count: int, seed: int) -> float:
-    """Return the regret of LinTS that sees the true support alone, under the noise that sparse IDS had."""
-    small = restricted(instance)
+def told_regret(small: sb.environments.Instance, count: int, seed: int) -> float:
+    """Return the regret of LinTS that sees the true support alone, under the noise that SparseIDS had."""
     policy = sb.LinTS(small.actions, sb.GaussianPrior(variance=1.0 / SPARSITY), NOISE, seed=seed, intercept=False)
     return sum(r.regret for r in rounds(policy, small, count, NOISE_SEED))
 
 
-def play(instance: sb.environments.Instance, count: int) -> Figures:
-    """Return milliseconds, regret and moves of sparse IDS by stretch, the whole time and the peak of the memory."""
+def policy_of(problem: Problem, seed: int) -> tuple[sb.SparseIDS, sb.environments.Instance, float, float]:
+    """Return the policy, its problem with the features that matter alone, and when it began to be made.
+
+    The instance with all features is gone when this returns, so that the only copy of the actions is the policy's.
+    """
+    family = sb.environments.GaussianActions(problem.dimension, SPARSITY, problem.actions, noise_variance=NOISE)
+    instance = family.sample(seed)
+    small, prior = restricted(instance), sb.SpikeSlab(SPARSITY / problem.dimension, 1.0 / SPARSITY)
     begun, begun_cpu = perf_counter(), process_time()
-    policy = sparse_ids(instance, SPARSITY, seed=1)
+    return sb.SparseIDS(instance.actions, prior, NOISE, seed=1, intercept=False), small, begun, begun_cpu
+
+
+def play(problem: Problem, seed: int, rivals: int) -> Figures:
+    """Return milliseconds, regret and moves of SparseIDS by stretch, times, peak; then the others' regret."""
+    policy, small, begun, begun_cpu = policy_of(problem, seed)
+    count = problem.rounds
     ms, regret, moved = np.empty((count, 2)), np.empty(count), np.zeros(count, dtype=int)
-    last = policy.posterior.draws().theta
-    for t, r in enumerate(rounds(policy, instance, count, NOISE_SEED)):
-        theta = policy.posterior.draws().theta
-        ms[t], regret[t], moved[t], last = (1000 * r.ask, 1000 * r.tell), r.regret, theta is not last, theta
+    last = (0, 0.0)
+    for t, r in enumerate(rounds(policy, small, count, NOISE_SEED)):
+        move = policy.posterior.sweeps, policy.posterior.memory  # of the last move
+        ms[t], regret[t], moved[t], last = (1000 * r.ask, 1000 * r.tell), r.regret, move != last, move
         if (t + 1) % 50 == 0:
-            print(f"round {t + 1}: {perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
+            print(f"{problem.title}: round {t + 1}, {perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
     parts = np.array_split(np.arange(count), STRETCHES)
     return {
+        "seed": seed,
         "wall": perf_counter() - begun,
         "cpu": process_time() - begun_cpu,
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "megabytes": peak(),
+        "draws": policy.posterior.n_draws,
+        "mean_ms": float(ms.sum(axis=1).mean()),
         "median_ms": float(np.median(ms.sum(axis=1))),
         "regret": float(regret.sum()),
         "stretches": [
@@ -71,53 +116,103 @@ def play(instance: sb.environments.Instance, count: int) -> Figures:
             }
             for part in parts
         ],
+        "told": [told_regret(small, count, rival) for rival in range(rivals)],
+        "random": count * float(small.gaps.mean()),
     }
 
 
+def peak() -> float:
+    """Return the most memory that this process has had, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():  # ru_maxrss is at least that of the process that started this one
+        return next(int(line.split()[1]) / 1024 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def process(problem: Problem, seed: int, rivals: int) -> Figures:
+    """Play in a new process."""
+    told = json.dumps([problem, seed, rivals])
+    command = [sys.executable, "-m", "benchmarks.large", "--play", told]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[1])
+    found: Figures = json.loads(answer.stdout)
+    return found
+
+
 def measure(quick: bool) -> Figures:
-    count, actions, dimension = (40, 500, 100) if quick else (ROUNDS, ACTIONS, DIMENSION)
-    instance = sb.environments.GaussianActions(dimension, SPARSITY, actions, noise_variance=NOISE).sample(0)
-    small = sb.environments.GaussianActions(100, SPARSITY, noise_variance=NOISE).sample(0)
-    list(rounds(sparse_ids(small, SPARSITY, 0), small, 40, 0))  # compiles
-    ids = play(instance, count)
-    told = [told_regret(instance, count, seed) for seed in (TOLD_SEEDS[:2] if quick else TOLD_SEEDS)]
+    wide, square = QUICK if quick else (WIDE, SQUARE)
+    process(wide._replace(rounds=min(WARM_UP, wide.rounds)), 0, 0)  # compiles
+    rivals = 2 if quick else len(TOLD_SEEDS)
+    problems = [
+        {**problem._asdict(), "title": problem.title, "games": [process(problem, s, rivals) for s in problem.instances]}
+        for problem in (wide, square)
+    ]
+    first, second = (problem["games"][0] for problem in problems)
     return {
-        "dimension": dimension,
-        "actions": actions,
-        "rounds": count,
-        "ids": ids,
-        "told": told,
-        "random": count * float(instance.gaps.mean()),
-        "targets": [target("peak of the memory, GB", [ids["megabytes"] / 1024], 2.0, at_most=True)],
+        "problems": problems,
+        "targets": [
+            target(f"d = {wide.dimension}: mean decision, ms", [first["mean_ms"]], 20.0, at_most=True),
+            target(f"d = {wide.dimension}: peak of the memory, MB", [first["megabytes"]], 400.0, at_most=True),
+            target(f"d = {square.dimension}: wall time, s", [second["wall"]], 600.0, at_most=True),
+            target(f"d = {square.dimension}: peak of the memory, GB", [second["megabytes"] / 1024], 3.0, at_most=True),
+        ],
     }
 
 
 def page(figures: Figures) -> str:
-    ids, told = figures["ids"], figures["told"]
-    rows: list[tuple[Cell, ...]] = [
-        (f"{s['first']} to {s['last']}", short(s["ask"]), short(s["tell"]), s["moves"], round(s["regret"], 1))
-        for s in ids["stretches"]
+    draws = figures["problems"][0]["games"][0]["draws"]
+    parts = [
+        f"Large problems: SparseIDS with known hyperparameters, default rule and number of draws ({draws:,}), one core",
+        around(figures),
     ]
-    ratio = ids["regret"] / fmean(told)
-    return "\n".join(
-        (
-            f"One large problem: d = {figures['dimension']}, s = {SPARSITY}, K = {figures['actions']}, "
-            f"n = {figures['rounds']}, noise variance {NOISE:g}; sparse IDS, 10,000 particles, one core",
-            around(figures),
+    for problem in figures["problems"]:
+        first = problem["games"][0]
+        rows: list[tuple[Cell, ...]] = [
+            (f"{s['first']} to {s['last']}", short(s["ask"]), short(s["tell"]), s["moves"], round(s["regret"], 1))
+            for s in first["stretches"]
+        ]
+        regrets: list[tuple[Cell, ...]] = [
+            (
+                game["seed"],
+                round(game["regret"]),
+                round(fmean(game["told"])),
+                f"{min(game['told']):.0f} to {max(game['told']):.0f}",
+                round(game["random"]),
+                round(game["regret"] / fmean(game["told"]), 2),
+            )
+            for game in problem["games"]
+        ]
+        parts += [
+            "",
+            problem["title"],
             "",
             str(Table(("rounds", "ask (ms)", "tell (ms)", "rounds with a move", "regret"), rows)),
-            f"{ids['wall']:.0f} s of wall time, {ids['cpu']:.0f} s of processor time, "
-            f"median decision {ids['median_ms']:.3g} ms, peak {ids['megabytes']:.0f} MB",
-            f"Regret: sparse IDS {ids['regret']:.0f}; LinTS given the true support {fmean(told):.0f} "
-            f"({len(told)} seeds, {min(told):.0f} to {max(told):.0f}, median {median(told):.0f}); "
-            f"random play {figures['random']:.0f}",
-            f"Sparse IDS has {ratio:.2f} times the regret of LinTS given the support, "
-            f"and {ids['regret'] / figures['random']:.1%} of random play's",
+            f"{first['wall']:.0f} s of wall time, {first['cpu']:.0f} s of processor time, decisions of "
+            f"{first['mean_ms']:.3g} ms (median {first['median_ms']:.3g} ms), peak {first['megabytes']:.0f} MB",
             "",
-            targets_table(figures["targets"]),
-        )
-    )
+            str(Table(("instance", "SparseIDS", "LinTS given the support", "range", "random play", "ratio"), regrets)),
+        ]
+    rivals = len(figures["problems"][0]["games"][0]["told"])
+    parts += [
+        "",
+        f"Regret by instance; that of LinTS is a mean over {rivals} seeds, and the ratio is that of SparseIDS to it.",
+        "Times, moves and memory are of the first instance.",
+        "",
+        targets_table(figures["targets"]),
+    ]
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Measure, or play one game for a process that measures."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--play")
+    told, others = parser.parse_known_args()
+    if told.play is None:
+        run("large", measure, page, arguments=others)
+    else:
+        problem, seed, rivals = json.loads(told.play)
+        print(json.dumps(play(Problem(*problem), seed, rivals)))
 
 
 if __name__ == "__main__":
-    run("large", measure, page)
+    main()

@@ -1,7 +1,8 @@
 """Put the text of each section into ``benchmarks/README.md``: ``python -m benchmarks.page``.
 
 The page has a block for each section, ``<!-- name -->`` to ``<!-- end -->``; what stands between is made from
-``benchmarks/results/name.json``. A test holds the page against those files.
+``benchmarks/results/name.json``. A section without that file has not been measured yet, and its block says so. A test
+holds the page against those files.
 """
 
 import json
@@ -20,8 +21,9 @@ def filled(text: str) -> str:
 
     def block(found: re.Match[str]) -> str:
         name = found.group(1)
-        figures = json.loads((RESULTS / f"{name}.json").read_text())
-        shown = import_module(f"benchmarks.{name}").page(figures)
+        path = RESULTS / f"{name}.json"
+        section = import_module(f"benchmarks.{name}")
+        shown = section.page(json.loads(path.read_text())) if path.exists() else "Not measured yet."
         return f"<!-- {name} -->\n\n```text\n{shown}\n```\n\n<!-- end -->"
 
     return BLOCK.sub(block, text)

@@ -118,6 +118,19 @@ def test_defaults() -> None:
     assert "LinUCB confidence radius" in page
 
 
+def test_large() -> None:
+    """Each game has a process of its own, and all that is wanted is measured."""
+    page = run("benchmarks.large", "--quick")
+    goals = re.findall(r"^(d = \d+: .*?) +[\d.]+ +[\d.]+ +[\d.]+  at most (\d+) ", page, re.MULTILINE)
+    assert [(name.split(": ")[1], wanted) for name, wanted in goals] == [
+        ("mean decision, ms", "20"),
+        ("peak of the memory, MB", "400"),
+        ("wall time, s", "600"),
+        ("peak of the memory, GB", "3"),
+    ]
+    assert len(re.findall(r"^ +\d +\d+ +\d+  \d+ to \d+ ", page, re.MULTILINE)) == 3, "two instances and one"
+
+
 def test_trace() -> None:
     page = run("benchmarks.trace", "--show", "30")
     assert re.findall(r"^(\w+): \d+ files, \d+ switches, \d+ calls$", page, re.MULTILINE) == ["ask", "decide"]
@@ -135,6 +148,11 @@ def test_the_page_is_what_the_stored_figures_say() -> None:
     some = re.search(r"\d\.\d\d", text)
     assert some is not None
     assert filled(text.replace(some.group(), "9.99", 1)) == text, "a figure changed by hand is put right"
+
+
+def test_a_section_that_was_not_measured_says_so() -> None:
+    """Trace is a module without stored figures."""
+    assert "Not measured yet." in filled("<!-- trace -->\n<!-- end -->")
 
 
 README_ROWS = {
