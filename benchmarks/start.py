@@ -102,13 +102,14 @@ def measure(quick: bool) -> Figures:
 def goals(wall: list[float], starts: Figures) -> list[Figures]:
     """Return the goals: seconds, and a line on standard error in cold processes alone."""
 
-    def each(which: str, kind: str) -> list[float]:
-        return [one[which] for one in starts["1"][kind]]
+    def each(which: str, kind: str, rounds: int = 1) -> list[float]:
+        return [one[which] for one in starts[str(rounds)][kind]]
 
     return [
         target("import, s", wall, 0.5, at_most=True),
-        target("first decision, warm, s", each("seconds", "warm"), 2.0, at_most=True),
-        target("first decision, cold, s", each("seconds", "cold"), 20.0, at_most=True),
+        target("first decision, warm, s", each("seconds", "warm"), 0.9, at_most=True),
+        target("first decision, cold, s", each("seconds", "cold"), 3.0, at_most=True),
+        target(f"first {ROUNDS} decisions, cold, s", each("seconds", "cold", ROUNDS), 5.0, at_most=True),
         target("line about compiling, cold", each("lines", "cold"), 1),
         target("line about compiling, warm", each("lines", "warm"), 0, at_most=True),
     ]

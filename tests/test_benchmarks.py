@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import decisions, draws, gain, out_of_the_box, priors, regret, rule_games, rules, screening
+from benchmarks import decisions, draws, gain, out_of_the_box, priors, regret, rule_games, rules, screening, start
 from benchmarks.competitors import OURS
 from benchmarks.games import stored, with_tables
 from benchmarks.page import BLOCK, PAGE, filled
@@ -129,6 +129,19 @@ def test_large() -> None:
         ("peak of the memory, GB", "3"),
     ]
     assert len(re.findall(r"^ +\d +\d+ +\d+  \d+ to \d+ ", page, re.MULTILINE)) == 3, "two instances and one"
+
+
+def test_goals_of_a_start_are_those_of_their_processes() -> None:
+    """The number of seconds says which process it is of."""
+    runs = {
+        rounds: {kind: [{"seconds": s, "lines": kind == "cold"}] for kind, s in (("warm", warm), ("cold", cold))}
+        for rounds, warm, cold in (("1", 0.8, 3.5), ("20", 1.0, 4.5))
+    }
+    goals = {goal["target"]: (goal["figure"], goal["wanted"], goal["met"]) for goal in start.goals([0.1], runs)}
+    assert goals["first decision, warm, s"] == (0.8, 0.9, True)
+    assert goals["first decision, cold, s"] == (3.5, 3.0, False)
+    assert goals["first 20 decisions, cold, s"] == (4.5, 5.0, True)
+    assert all(goals[f"line about compiling, {kind}"][2] for kind in ("warm", "cold"))
 
 
 def test_trace() -> None:
