@@ -51,7 +51,7 @@ sbom: .tools/installed
 
 # Peers are installed into environments of their own. Each section writes benchmarks/results/NAME.json and takes some
 # minutes (make bench SECTIONS=limits for one of them); the guard comes last and fails if a kernel has become slower.
-SECTIONS ?= decisions regret posteriors limits scaling workers start large nuts
+SECTIONS ?= decisions regret posteriors limits scaling workers start large nuts former
 
 bench: .bench/installed $(SECTIONS:%=bench-%)
 	.bench/bin/python -m benchmarks.scaling_plot
@@ -60,6 +60,9 @@ bench: .bench/installed $(SECTIONS:%=bench-%)
 
 bench-nuts: .nuts/installed
 	.nuts/bin/python -m benchmarks.nuts
+
+bench-former: .bench/installed .former/installed
+	.bench/bin/python -m benchmarks.former
 
 bench-%: .bench/installed
 	.bench/bin/python -m benchmarks.$*
@@ -80,6 +83,20 @@ bench-%: .bench/installed
 	.$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+# Version 0.1 before its speed was worked on, with the dependencies of today.
+FORMER := 0b7312261bdebe3633a75752e6aa4c84e6fb002d
+.former/installed: requirements/demo.lock
+	@git cat-file -e '$(FORMER)^{commit}' 2>/dev/null || \
+	  { echo "The section former needs the history of the repository: clone it with git, and not with --depth."; exit 1; }
+	$(PYTHON) -m venv .former
+	@echo '*' > .former/.gitignore
+	.former/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	rm -rf .former/source
+	mkdir .former/source
+	git archive $(FORMER) | tar -x -C .former/source
+	.former/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation .former/source
+	@touch $@
+
 .tools/installed: requirements/tools.lock
 	$(PYTHON) -m venv .tools
 	.tools/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
@@ -98,5 +115,5 @@ lock: .tools/installed
 	$(COMPILE) -o requirements/nuts.lock pyproject.toml requirements/build.in requirements/nuts.in
 
 clean:
-	rm -rf .venv .bench .nuts .tools out build dist docs/_build .coverage .coverage.* htmlcov \
+	rm -rf .venv .bench .former .nuts .tools out build dist docs/_build .coverage .coverage.* htmlcov \
 	  .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .numba_cache

@@ -8,12 +8,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import decisions, draws, gain, out_of_the_box, priors, regret, rule_games, rules, screening, start
+from benchmarks import (
+    decisions,
+    draws,
+    former,
+    gain,
+    out_of_the_box,
+    priors,
+    regret,
+    rule_games,
+    rules,
+    screening,
+    start,
+)
 from benchmarks.competitors import OURS
 from benchmarks.games import stored, with_tables
 from benchmarks.page import BLOCK, PAGE, filled
 from benchmarks.regret import ENTRIES
-from benchmarks.section import Figures, target
+from benchmarks.section import Figures, release, target
 
 from sparsebandits.rules.information import REMAINS
 
@@ -129,6 +141,24 @@ def test_large() -> None:
         ("peak of the memory, GB", "3"),
     ]
     assert len(re.findall(r"^ +\d +\d+ +\d+  \d+ to \d+ ", page, re.MULTILINE)) == 3, "two instances and one"
+
+
+def test_former() -> None:
+    """This version takes the place of the former one, which belongs into an environment of its own."""
+    figures = former.measure(quick=True, python=Path(sys.executable), expected=release("sparsebandits"))
+    page = former.page({"circumstances": CIRCUMSTANCES, **figures})
+    wanted = re.findall(r"at least (\d) ", page)
+    assert wanted == ["4", "2", "2", "4"]
+    asked = {game["name"]: game["draws"] for game in figures["games"]}
+    assert all(number == 10_000 for name, number in asked.items() if "10,000" in name)
+    with pytest.raises(RuntimeError, match="expected version"):
+        former.measure(quick=True, python=Path(sys.executable))
+
+
+def test_a_ratio_to_the_former_version_is_taken_within_a_repeat() -> None:
+    seconds = {game.name: [2.0, 20.0, 4.0] if game.former else [1.0, 4.0, 1.0] for game in former.GAMES}
+    found = former.targets(seconds)[0]
+    assert (found["figure"], found["min"], found["max"], found["met"]) == (4.0, 2.0, 5.0, True)
 
 
 def test_goals_of_a_start_are_those_of_their_processes() -> None:
