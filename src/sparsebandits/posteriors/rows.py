@@ -137,13 +137,15 @@ class Rows:
         """
         size = len(self)
         mean = self.mean(frozen(np.full(size, 1.0 / size)))
-        everywhere = self.of_columns(np.full(size, 1.0)) == size
+        everywhere = self.of_columns(frozen(np.full(size, 1.0))) == size
         return mean, self.values - np.where(everywhere, mean, 0.0)[self.columns], np.where(everywhere, 0.0, mean)
 
     def of_columns(self, weights: FloatArray) -> FloatArray:
         """Return the weight of the draws that have an entry in each column, shape ``(d,)``."""
-        row, column, _ = self.entries()
-        return np.bincount(column, weights[row], self.dimension).astype(np.float64, copy=False)
+        from sparsebandits.posteriors.kernels.rows import weighted_columns
+
+        found: FloatArray = weighted_columns(self.arrays, weights, self.dimension)
+        return found
 
     def sums(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the sum of the numbers of each row's columns, modulo 2⁶⁴, shape ``(M,)``."""

@@ -59,13 +59,17 @@ class Best:
         Distinct action x* of each group, ascending.
     probability : array of shape (G,)
         P(x* = support).
+    expected_value : float
+        E max_b ⟨b, θ⟩.
+    square : float
+        Σ w², the inverse of the effective number of draws.
     """
 
     def __init__(
         self, optima: Optima, weights: FloatArray, exact_mean: FloatArray | None = None, sampled: bool = False
     ) -> None:
         self.optima, self.weights, self._sampled = optima, weights, sampled
-        of_cells: FloatArray = np.add.reduceat(weights[optima.order], optima.starts[:-1])
+        of_cells = self._add_up(optima, weights)
         self.mean: FloatArray = self._sums.sum(axis=0) if optima.rows is None else optima.rows.mean(frozen(weights))
         self.predictions: FloatArray = optima.actions.distinct @ self.mean
         if len(optima.members) == len(of_cells) and of_cells.all():  # nothing ties: each cell is a group
@@ -75,6 +79,19 @@ class Best:
         self.cell, action, self.share = self._resolved(of_cells, self.mean if exact_mean is None else exact_mean)
         self.support, self.group = np.unique(action, return_inverse=True)
         self.probability = np.bincount(self.group, of_cells[self.cell] * self.share).astype(np.float64, copy=False)
+
+    def _add_up(self, optima: Optima, weights: FloatArray) -> FloatArray:
+        """Set what is summed over all draws; return the weight of each cell."""
+        if optima.rows is not None:
+            from sparsebandits.posteriors.kernels.choosing import sums_of_cells  # compiled code, as elsewhere here
+
+            found = sums_of_cells(frozen(weights), optima.order, optima.starts, optima.value)
+            of_cells, self._squares, self.expected_value, self.square, self._ordered = found
+            return np.asarray(of_cells)
+        ordered = weights[optima.order]
+        self._squares = np.add.reduceat(ordered * ordered, optima.starts[:-1])
+        self.expected_value, self.square = float(weights @ optima.value), float(weights @ weights)
+        return np.asarray(np.add.reduceat(ordered, optima.starts[:-1]))
 
     @cached_property
     def _sums(self) -> FloatArray:
@@ -115,7 +132,7 @@ class Best:
         else:
             assert not isinstance(optima.source, Rows)
             squares = self.weights @ (optima.source * optima.source)
-        variances = np.maximum(squares - self.mean * self.mean, 0.0) * float(self.weights @ self.weights)
+        variances = np.maximum(squares - self.mean * self.mean, 0.0) * self.square
         distinct = optima.actions.distinct
         apart = distinct - distinct[self.predictions.argmax()]
         return np.asarray(np.sqrt((apart * apart) @ variances))
@@ -173,7 +190,7 @@ class Best:
         offset = np.zeros(len(order), single)
         if centre is not None:
             offset = ((optima.rows.products(centre)[order] - float(centre @ self.mean)) / kept.scale).astype(single)
-        weights = self.weights[order].astype(single)
+        weights = self._ordered
         between, total = moments_of_predictions(
             kept.predictions,
             offset,
@@ -292,9 +309,9 @@ class Best:
     @cached_property
     def noise_share(self) -> float:
         """Σ_g P(g) / n_g, with n_g the effective number of draws in group g: the noise in v as a share of Var⟨a, θ⟩."""
-        optima = self.optima
-        squares = np.add.reduceat((self.weights * self.weights)[optima.order], optima.starts[:-1])
-        return float((squares[self.cell] * self.share * self.share / self.probability[self.group]).sum())
+        if self.cell is self.group:  # each cell is a group
+            return float((self._squares / self.probability).sum())
+        return float((self._squares[self.cell] * self.share**2 / self.probability[self.group]).sum())
 
     def draws(self) -> tuple[IntArray, FloatArray, IntArray]:
         """Return draws, weights and groups, in which a draw occurs once for each group that it has a share of."""
@@ -313,6 +330,8 @@ class Best:
         actions = self.optima.actions
         probability = np.zeros(len(actions.distinct))
         probability[self.support] = self.probability
+        if actions.distinct is actions.features:
+            return probability
         return np.asarray((probability / actions.copies)[actions.number])
 
     def row_under(self, draw: int, rng: Generator) -> int:

@@ -125,6 +125,48 @@ class Reasons:
         return cls(kept, score[kept], shown, notes or {}, drivers, contributions[drivers], mixture, remarks=remarks)
 
     @classmethod
+    def of(
+        cls,
+        action: int,
+        candidates: IntArray,
+        drivers: IntArray,
+        score: str,
+        columns: Mapping[str, FloatArray],
+        contributions: FloatArray,
+        notes: Mapping[str, float],
+        remarks: tuple[str, ...] = (),
+    ) -> "Reasons":
+        """Keep the chosen action and candidates that are given; as :meth:`top`, which looks for them.
+
+        Parameters
+        ----------
+        action : int
+            Row of the chosen action.
+        candidates : int array
+            Rows of the leading actions.
+        drivers : int array
+            Features that contribute most.
+        score : str
+            Name of the column that candidates are ranked by.
+        columns : mapping of str to array of shape (K,)
+            What the rule knew about each action, by the heading that it is shown under.
+        contributions : array of shape (d,)
+            Contribution of each feature to the expected reward of the chosen action.
+        notes : mapping of str to float
+            Further numbers about the decision.
+        remarks : tuple of str
+            Sentences about the decision.
+
+        Returns
+        -------
+        Reasons
+            What was kept.
+        """
+        kept = np.array([action, *(one for one in candidates.tolist() if one != action)], dtype=np.intp)
+        shown = {name: values[kept] for name, values in columns.items()}
+        return cls(kept, shown[score], shown, notes, drivers, contributions[drivers], remarks=remarks)
+
+    @classmethod
     def of_coordinates(
         cls,
         score: FloatArray,

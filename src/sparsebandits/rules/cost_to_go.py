@@ -28,8 +28,9 @@ from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_between, check_number
 from sparsebandits.posteriors.diagnostics import Health
+from sparsebandits.posteriors.kernels.choosing import costs_to_go, leading
 from sparsebandits.rules.beliefs import Beliefs
-from sparsebandits.rules.choice import PRIORS, Choice, Reasons
+from sparsebandits.rules.choice import CANDIDATES, DRIVERS, PRIORS, Choice, Reasons
 from sparsebandits.rules.optima import ROUNDING, pick
 from sparsebandits.rules.rule import Rule
 
@@ -87,18 +88,7 @@ def costs(regret: FloatArray, information: FloatArray, entropy: float, rounds: f
     >>> costs(np.array([0.1, 0.3]), np.array([0.0, 0.5]), 0.5, 100).total
     array([10. ,  0.3])
     """
-    least = float(regret.min())
-    apart = regret - least
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        until = np.where(information > 0.0, 0.5 * entropy / information, np.inf)  # where nothing is learnt
-        if least <= 0.0 or entropy <= 0.0:  # nothing to learn
-            until = np.full(len(regret), np.inf)
-        best = rounds - 0.5 - np.where(apart > 0.0, until * apart / least, 0.0)
-    play = np.clip(best, 1.0, np.maximum(until, 1.0))
-    rate = 1.0 / np.maximum(until, 1e-300)
-    doubt = np.maximum(1.0 - play * rate, 0.0)
-    later = least * (play - 0.5 * play * (play - 1.0) * rate + doubt * (rounds - play))
-    return Costs(play, apart * play, later)
+    return Costs(*costs_to_go(regret, information, entropy, rounds))
 
 
 def cheapest(cost: FloatArray, regret: FloatArray, rng: Generator) -> tuple[int, float]:
@@ -117,6 +107,8 @@ def cheapest(cost: FloatArray, regret: FloatArray, rng: Generator) -> tuple[int,
         The action and its probability.
     """
     rows = np.flatnonzero(cost <= cost.min() * (1.0 + ROUNDING))
+    if len(rows) == 1:
+        return int(rows[0]), 1.0
     place, probability = pick(-regret[rows], rng)
     return int(rows[place]), probability
 
@@ -204,13 +196,13 @@ class CostToGo(Rule):
             "rounds ahead": 0.0 if self._is_over(beliefs.decisions) else rounds,
             "entropy of the optimal action (nats)": entropy,
             "share of the gain that was noise of the draws, and taken out": known.noise_in_gain,
-            "effective draws": beliefs.draws.effective_sample_size,
+            "effective draws": 1.0 / known.best.square,
         }
         remarks = (PRIORS,) if beliefs.are_the_priors else ()
         contributions = beliefs.features[action] * known.mean
-        reasons = Reasons.top(
-            action, known.optimal_probability, columns, contributions, notes, ties=-total, remarks=remarks
-        )
+        candidates = leading(known.optimal_probability, -total, CANDIDATES)
+        drivers = leading(np.abs(contributions), contributions, DRIVERS)
+        reasons = Reasons.of(action, candidates, drivers, "P(optimal)", columns, contributions, notes, remarks)
         return Choice(action, probability, reasons)
 
     def health(self, beliefs: Beliefs) -> Health:

@@ -62,13 +62,13 @@ class Information:
         if len(self.best.support) == 1:
             return np.zeros(len(self.expected_regret))
         found = self.best.variances(self.centre) if self._moments is None else self._moments[0]
-        return found[self.best.optima.actions.number]
+        return self.best.optima.actions.of_rows(found)
 
     @cached_property
     def reward_variance(self) -> FloatArray:
         """T = Var⟨a, θ⟩ of each action, shape ``(K,)``."""
         found = self.best.reward_variances(self.centre) if self._moments is None else self._moments[1]
-        return found[self.best.optima.actions.number]
+        return self.best.optima.actions.of_rows(found)
 
     @cached_property
     def unbiased_gain(self) -> FloatArray:
@@ -76,7 +76,7 @@ class Information:
         best = self.best
         if len(best.support) == 1:
             return self.gain
-        return unbiased(self.gain, self.reward_variance, best.noise_share, float(best.weights @ best.weights))
+        return unbiased(self.gain, self.reward_variance, best.noise_share, best.square)
 
     @property
     def noise_in_gain(self) -> float:
@@ -115,7 +115,7 @@ class Information:
 
         This is the correction of Miller (1955), for the effective number of draws; the entropy is at most log K.
         """
-        missing = 0.5 * (len(self.best.support) - 1) * float(self.best.weights @ self.best.weights)
+        missing = 0.5 * (len(self.best.support) - 1) * self.best.square
         return min(self.entropy + missing, math.log(len(self.best.optima.actions.distinct)))
 
     @property
@@ -218,7 +218,7 @@ def information(
     optima = best.optima
     # Δ(a) is a mean of non-negative numbers computed as a difference: rounding may leave it just below zero,
     # and an action that is best under every draw has no regret.
-    regret = np.maximum(float(draws.weights @ optima.value) - best.predictions, 0.0)
+    regret = np.maximum(best.expected_value - best.predictions, 0.0)
     if len(best.support) == 1:
         regret[best.support[0]] = 0.0
-    return Information(regret[optima.actions.number], best, centre)
+    return Information(optima.actions.of_rows(regret), best, centre)

@@ -120,6 +120,10 @@ class Prepared:
         self.first = np.unique(self.number, return_index=True)[1]
         self.distinct = features if len(seen) == len(features) else np.ascontiguousarray(features[self.first])
 
+    def of_rows(self, values: FloatArray) -> FloatArray:
+        """Return for each row the number of its action."""
+        return values if self.distinct is self.features else values[self.number]
+
     @cached_property
     def panels(self) -> "Panels":
         """The distinct rows in the layout that the kernels for sparse draws need."""

@@ -75,6 +75,18 @@ def _add_predictions(begin: int, end: int, columns: Any, values: Any, panel: Any
 
 
 @njit(**COMPILED)
+def _largest(sums: Any) -> Any:
+    """Return the largest of WIDTH numbers: eight running ones, since each step waits for the one before."""
+    a, b, c, d, e, f, g, h = sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]
+    for i in range(8, WIDTH, 8):
+        a, b = max(a, sums[i]), max(b, sums[i + 1])
+        c, d = max(c, sums[i + 2]), max(d, sums[i + 3])
+        e, f = max(e, sums[i + 4]), max(f, sums[i + 5])
+        g, h = max(g, sums[i + 6]), max(h, sums[i + 7])
+    return max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
+
+
+@njit(**COMPILED)
 def best_of_rows(rows: Any, panels: Any, actions: int, reference: Any, means: Any, margins: Any, kept: Any) -> Any:
     """Return the action with the largest prediction for each row, and whether others may be as good.
 
@@ -129,10 +141,9 @@ def best_of_rows(rows: Any, panels: Any, actions: int, reference: Any, means: An
                 line = kept[row, first : first + inside]
                 for i in range(inside):
                     line[i] = sums[i]
-            largest = sums[0] + mean[0]
             for i in range(WIDTH):
                 sums[i] += mean[i]
-                largest = max(largest, sums[i])
+            largest = _largest(sums)
             margin = margins[row]
             if largest < value[row] - margin:
                 continue

@@ -105,6 +105,31 @@ def weighted_mean(rows: Any, weights: Any, dimension: int) -> Any:
 
 
 @njit(**COMPILED)
+def weighted_columns(rows: Any, weights: Any, dimension: int) -> Any:
+    """Return the weight of the rows that have an entry in each column.
+
+    Parameters
+    ----------
+    rows : tuple of arrays
+        Compressed rows.
+    weights : array, one entry per row
+        Their weights.
+    dimension : int
+        Number of columns d.
+
+    Returns
+    -------
+    array of shape (d,)
+    """
+    begins, ends, columns, _ = rows
+    found = np.zeros(dimension)
+    for row in range(len(begins)):
+        for k in range(begins[row], ends[row]):
+            found[columns[k]] += weights[row]
+    return found
+
+
+@njit(**COMPILED)
 def slab_sums(rows: Any, slab_mean: Any, slab_variance: Any) -> Any:
     """Return Σ (θ_j − m_j)² / r_j over the entries of each row.
 
