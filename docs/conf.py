@@ -41,7 +41,7 @@ nitpick_ignore_regex = [
     ("py:.*", r"(numpy|os|collections|typing|sklearn|matplotlib)\b.*|array"),
     # Internal types in signatures, of which users are given none.
     ("py:class", r"Field|Layout"),
-    ("py:class", r"sparsebandits\.rules\.(best\.Best|optima\.(Optima|OptimaMemory))"),
+    ("py:class", r"sparsebandits\.rules\.(best\.Best|optima\.(Optima|OptimaMemory)|wins\.WinsMemory)"),
     ("py:class", r"sparsebandits\.policies\.rivals\.lasso\.Estimat(e|or)"),
     ("py:class", r"sparsebandits\.(randomness\.IndexedNormals|experiments\.progress\.Standing)"),
 ]

@@ -11,8 +11,7 @@ SystemError. :func:`interruptible` turns it back.
 """
 
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import starmap
 from operator import call
 from typing import Any, TypeVar
@@ -102,12 +101,20 @@ def was_interrupted(error: BaseException) -> bool:
     return isinstance(cause, KeyboardInterrupt)
 
 
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Let Ctrl-C end what is inside as a KeyboardInterrupt, also where compiled code has made another error of it."""
-    try:
-        yield
-    except Exception as error:
-        if was_interrupted(error):
+class _Interruptible:
+    """What :func:`interruptible` returns; a generator would take ten times as long."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and was_interrupted(error):
             raise KeyboardInterrupt from None
-        raise
+
+
+def interruptible() -> AbstractContextManager[None]:
+    """Let Ctrl-C end what is inside as a KeyboardInterrupt, also where compiled code has made another error of it."""
+    return _INTERRUPTIBLE
+
+
+_INTERRUPTIBLE = _Interruptible()

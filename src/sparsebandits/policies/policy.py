@@ -42,6 +42,7 @@ from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice
 from sparsebandits.rules.optima import OptimaMemory
 from sparsebandits.rules.rule import Rule
+from sparsebandits.rules.wins import WinsMemory
 
 KIND = "sparsebandits.policy"
 VERSION = 4
@@ -196,6 +197,7 @@ class Policy:
         self._optima = OptimaMemory()
         self._origin = None if getattr(posterior, "level", None) is None else self.actions.features.mean(axis=0)
         self._own = self._relative(self.actions)
+        self._wins = WinsMemory(self._own)
         self._pending: dict[int, Decision] = {}
         self._rewards = np.full(64, np.nan)  # by id; NaN while pending, so that a repeated reward can be recognised
         self._asked = 0
@@ -210,6 +212,7 @@ class Policy:
                 "posterior": forked(self.posterior),
                 "_rng": copied(self._rng),
                 "_optima": OptimaMemory(),
+                "_wins": WinsMemory(self._own),
                 "_rewards": self._rewards.copy(),
                 "_pending": dict(self._pending),
                 "_unrecorded": dict(self._unrecorded),
@@ -327,7 +330,7 @@ class Policy:
         counts = n is not None and believes and not self.rule.draws_afresh if pending is None else pending
         self._record_all()
         played = self._asked + count - 1  # nothing is learnt before the last of a batch
-        believer, memory = None, self._optima
+        believer, memory, wins = None, self._optima, self._wins
         left = np.arange(len(available))
         found: list[Decision] = []
         for _ in range(count):
@@ -335,10 +338,10 @@ class Policy:
             awaited = found[-1:] if believer is not None else tuple(self._pending.values())
             if counts and awaited:  # a copy believes what has not been seen
                 if believer is None:
-                    believer, memory = fork.believer(), OptimaMemory()
+                    believer, memory, wins = fork.believer(), OptimaMemory(), WinsMemory(self._own)
                 self._believe(believer, awaited)
             offered = available.rows(left) if distinct and len(left) < len(available) else available
-            beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played)
+            beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played, wins)
             choice = self.rule.choose(beliefs, rng)
             self._check_choice(choice, offered)
             if offered is not available:
@@ -494,9 +497,16 @@ class Policy:
         """Return features relative to the mean of the policy's own, which an intercept makes free: digits are kept."""
         return available.features if self._origin is None else frozen(available.features - self._origin)
 
-    def _beliefs(self, available: ActionSet, posterior: Any, memory: OptimaMemory, played: int) -> Beliefs:
+    def _beliefs(
+        self,
+        available: ActionSet,
+        posterior: Any,
+        memory: OptimaMemory,
+        played: int,
+        wins: WinsMemory | None = None,
+    ) -> Beliefs:
         features = self._own if available is self.actions else self._relative(available)
-        return Beliefs(posterior, features, available.noise_variances, played, memory, self._origin)
+        return Beliefs(posterior, features, available.noise_variances, played, memory, self._origin, wins)
 
     @_one_at_a_time
     def tell(self, decision: Told | Iterable[Told], reward: object) -> None:

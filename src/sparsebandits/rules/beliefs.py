@@ -17,6 +17,7 @@ from sparsebandits.rules.information import Information, information
 from sparsebandits.rules.learnt_noise import mutual_information_of_learnt_noise
 from sparsebandits.rules.mutual_information import mutual_information
 from sparsebandits.rules.optima import OptimaMemory
+from sparsebandits.rules.wins import WinsMemory
 
 
 class Beliefs:
@@ -36,6 +37,8 @@ class Beliefs:
         Remembers the best actions under the last draws.
     origin : array of shape (d,), optional
         What ``features`` are relative to, if rewards have an intercept; zero by default.
+    wins : WinsMemory, optional
+        Remembers under which of the last draws an action is the best.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Beliefs:
         decisions: int = 0,
         memory: OptimaMemory | None = None,
         origin: FloatArray | None = None,
+        wins: WinsMemory | None = None,
     ) -> None:
         self.posterior = posterior
         self.features = features
@@ -60,6 +64,7 @@ class Beliefs:
         self.differing_noise = noise_variances
         self._memory = OptimaMemory() if memory is None else memory
         self._origin = origin
+        self._wins = WinsMemory() if wins is None else wins
 
     def __len__(self) -> int:
         return len(self.features)
@@ -112,15 +117,46 @@ class Beliefs:
         array of shape (K,) or (K, M)
             Mean reward of each action.
         """
-        rewards = self.features @ theta.T
+        return self.at_level(self.features @ theta.T, theta)
+
+    def at_level(self, products: FloatArray, theta: FloatArray) -> FloatArray:
+        """Return mean rewards ȳ + ⟨a − x̄, θ⟩ from products ⟨a, θ⟩, of all actions or of some.
+
+        Parameters
+        ----------
+        products : array of shape (n,) or (n, M)
+            ⟨a, θ⟩ of some actions.
+        theta : array of shape (d,) or (M, d)
+            Coefficients, or several of them.
+
+        Returns
+        -------
+        array of the shape of ``products``
+            Mean rewards; ``products`` itself if rewards have no intercept.
+        """
         if self.level is None or self.centre is None:
-            return rewards
-        return np.asarray(rewards + (self.level.reward - self.centre @ theta.T))
+            return products
+        return np.asarray(products + (self.level.reward - self.centre @ theta.T))
 
     @cached_property
     def means(self) -> FloatArray:
         """Expected reward of each action, shape ``(K,)``."""
-        return self.rewards_under(self.coefficients)
+        return self.at_level(self.differences, self.coefficients)
+
+    def means_of(self, rows: IntArray) -> FloatArray:
+        """Return the expected reward of some of the actions.
+
+        Parameters
+        ----------
+        rows : int array of shape (n,)
+            The actions.
+
+        Returns
+        -------
+        array of shape (n,)
+            Expected reward of each.
+        """
+        return self.at_level(self.features[rows] @ self.coefficients, self.coefficients)
 
     @cached_property
     def differences(self) -> FloatArray:
@@ -183,6 +219,48 @@ class Beliefs:
         if getattr(self.posterior, "picks_from_draws", True):
             return Best(optima, draws.weights, sampled=True)
         return Best(optima, draws.weights, exact_mean=self.coefficients)
+
+    @property
+    def reach(self) -> FloatArray:
+        """Largest absolute value of each feature, shape ``(d,)``."""
+        return self._wins.arranged(self.features).reach
+
+    def products(self, theta: FloatArray) -> FloatArray:
+        """Return ⟨a, θ⟩ of each action; the actions of a policy are arranged for it.
+
+        Parameters
+        ----------
+        theta : array of shape (d,)
+            Coefficients.
+
+        Returns
+        -------
+        array of shape (K,)
+        """
+        return theta @ self._wins.arranged(self.features).columns
+
+    def probability_under(self, draws: Draws, rows: IntArray) -> float:
+        """Return P(x* = a) under some draws for a single action, for which few products are enough.
+
+        Parameters
+        ----------
+        draws : Draws
+            Draws of θ, not necessarily the posterior's.
+        rows : int array
+            All rows that have the features of the action; they share its probability.
+
+        Returns
+        -------
+        float
+            Probability of one of these rows; exactly 1 if there is no other action that is ever the best.
+        """
+        known = self._wins.of(draws.theta, self.features, self.coefficients)
+        if known is None:  # different actions may tie
+            probability = self.best_under(draws).row_probability()
+            return 1.0 if np.count_nonzero(probability) == 1 else float(probability[rows[0]])
+        wins = known.under(rows)
+        alone = len(rows) == 1 and not draws.weights[~wins].any()
+        return 1.0 if alone else float(draws.weights[wins].sum()) / len(rows)
 
     @cached_property
     def information(self) -> Information:

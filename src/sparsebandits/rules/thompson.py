@@ -4,16 +4,17 @@ Agrawal and Goyal (2013) for linear bandits. As in Hao, Lattimore and Deng (2021
 inflated by default.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import check_positive
+from sparsebandits.arguments import FloatArray, IntArray, check_positive
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.rules.beliefs import Beliefs
-from sparsebandits.rules.choice import Choice, Reasons
+from sparsebandits.rules.choice import Choice, Column, Reasons
 from sparsebandits.rules.optima import pick, tied
 from sparsebandits.rules.rule import Rule
 
@@ -55,21 +56,31 @@ class Thompson(Rule):
             scale = np.sqrt(self.inflation)
             theta = mean + scale * (theta - mean)
             standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights)
-        sampled = beliefs.features @ theta
-        best = beliefs.best_under(standing)
         if picks:
+            sampled = beliefs.features @ theta
+            best = beliefs.best_under(standing)
             action = best.row_under(row, rng)
+            probability = best.row_probability()
+            share = 1.0 if np.count_nonzero(probability) == 1 else float(probability[action])  # exactly 1 if alone
         else:
-            terms = np.abs(beliefs.features) @ np.abs(theta)
-            ties = tied(sampled, terms.max())
-            action, _ = pick(np.where(ties, beliefs.differences, -np.inf), rng)
-        probability = best.row_probability()
-        share = 1.0 if np.count_nonzero(probability) == 1 else float(probability[action])  # exactly 1 if it is alone
-        size = standing.effective_sample_size
-        value = beliefs.rewards_under(theta)
-        columns = {"sampled value": value, "posterior mean": beliefs.means}
+            sampled = beliefs.products(theta)
+            action, copies = self._played(beliefs, sampled, theta, rng)
+            share = beliefs.probability_under(standing, copies)
+        value = beliefs.at_level(sampled, theta)
+        columns: Mapping[str, Column] = {"sampled value": value, "posterior mean": beliefs.means_of}
         reasons = Reasons.top(action, value, columns, beliefs.features[action] * mean)
         if picks:
             return Choice(action, share, reasons)
         # The played draw counts as one more, so that the estimate is never zero.
+        size = standing.effective_sample_size
         return Choice(action, (1.0 + size * share) / (1.0 + size), reasons, probability_draws=1 + int(size))
+
+    @staticmethod
+    def _played(beliefs: Beliefs, sampled: FloatArray, theta: FloatArray, rng: Generator) -> tuple[int, IntArray]:
+        """Return the best action under a draw of its own, and all rows with its features."""
+        rows = np.flatnonzero(tied(sampled, np.abs(theta) @ beliefs.reach))
+        if len(rows) == 1:
+            return int(rows[0]), rows
+        features = beliefs.features[rows]
+        place, _ = pick(features @ beliefs.coefficients, rng)
+        return int(rows[place]), rows[(features == features[place]).all(axis=1)]
