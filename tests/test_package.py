@@ -72,6 +72,13 @@ def test_a_policy_does_not_import_what_only_experiments_need() -> None:
     assert answer.stdout.strip() == "[]"
 
 
+def test_a_prior_does_not_import_parts_of_scipy_before_they_are_needed() -> None:
+    heavy = "('scipy.linalg', 'scipy.optimize', 'scipy.sparse', 'scipy.special')"
+    code = f"import sys, sparsebandits as sb; sb.SpikeSlab(0.1, 0.1); print([m for m in {heavy} if m in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
 def test_an_experiment_does_not_import_what_only_its_result_needs() -> None:
     """Every worker process imports it."""
     heavy = "('matplotlib', 'scipy.stats', 'sklearn', 'pandas', 'numba', 'gymnasium')"

@@ -102,7 +102,7 @@ def was_interrupted(error: BaseException) -> bool:
 
 
 class _Interruptible:
-    """What :func:`interruptible` returns; a generator would take ten times as long."""
+    """What :func:`interruptible` returns; a generator would take several times as long."""
 
     def __enter__(self) -> None:
         pass

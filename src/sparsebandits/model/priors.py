@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy  # scipy.special, which is slow to import, is loaded on first use
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import betaln, expit, gammaln, logit, logsumexp
 
 from sparsebandits.arguments import (
     LARGEST,
@@ -551,7 +551,7 @@ class SpikeSlab:
             return logs
         low, high = self.size_range(dimension)
         logs[:low], logs[high + 1 :] = -np.inf, -np.inf
-        return np.asarray(logs - logsumexp(logs))
+        return np.asarray(logs - scipy.special.logsumexp(logs))
 
     def log_unconditioned_sizes(self, dimension: int) -> FloatArray:
         """Return log P(k coordinates are included) for k = 0 … d, without a condition on the size.
@@ -569,9 +569,10 @@ class SpikeSlab:
         if not isinstance(self.inclusion, BetaInclusion):
             return log_sizes(self.inclusions(dimension))
         k = np.arange(dimension + 1)
-        ways = gammaln(dimension + 1) - gammaln(k + 1) - gammaln(dimension - k + 1)
+        log_factorials = scipy.special.gammaln(k + 1)
+        ways = log_factorials[-1] - log_factorials - log_factorials[::-1]
         a, b = self.inclusion.a, self.inclusion.b
-        return np.asarray(ways + betaln(a + k, b + dimension - k) - betaln(a, b))
+        return np.asarray(ways + scipy.special.betaln(a + k, b + dimension - k) - scipy.special.betaln(a, b))
 
     def sample(self, rng: Generator, size: int, dimension: int) -> "PriorDraws":
         """Return draws from the prior; with σ = 1 where ``of_noise`` is set.
@@ -669,7 +670,7 @@ class SpikeSlab:
         else:
             scale = self.spike.scale * np.sqrt(unit)
             log_spike = -np.abs(theta) / scale - np.log(2 * scale)
-        return np.asarray(expit(logit(inclusion) + log_slab - log_spike))
+        return np.asarray(scipy.special.expit(scipy.special.logit(inclusion) + log_slab - log_spike))
 
 
 @dataclass(frozen=True, eq=False)

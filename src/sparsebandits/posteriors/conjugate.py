@@ -16,9 +16,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy  # scipy.linalg, which is slow to import, is loaded on first use
 from numpy.random import Generator
-from scipy.linalg.blas import dger
-from scipy.linalg.lapack import dpotrf, dtrtri
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, frozen, shown
 from sparsebandits.atomic import forked
@@ -73,7 +72,9 @@ def rank_one(mean: FloatArray, root: FloatArray, x: FloatArray, y: float, noise_
     total = explained + noise_variance
     direction = root @ projection  # Σx
     mean += direction * ((y - float(x @ mean)) / total)
-    dger(-1.0 / (total + math.sqrt(total * noise_variance)), direction, projection, a=root, overwrite_a=1)
+    scipy.linalg.blas.dger(
+        -1.0 / (total + math.sqrt(total * noise_variance)), direction, projection, a=root, overwrite_a=1
+    )
     return explained / noise_variance
 
 
@@ -283,10 +284,10 @@ class Conjugate(Engine):
 
     def _refactor(self) -> None:
         """Compute mean and root from the sufficient statistics; keep the old ones if the precision is singular."""
-        factor, failed = dpotrf(self.precision(), lower=1)  # P = LL'
+        factor, failed = scipy.linalg.lapack.dpotrf(self.precision(), lower=1)  # P = LL'
         if failed:
             return
-        inverse, _ = dtrtri(factor, lower=1)
+        inverse, _ = scipy.linalg.lapack.dtrtri(factor, lower=1)
         self._root = np.asfortranarray(inverse.T)  # S = L^{-T}, so that SS' = P^{-1}
         shift = self._prior_precision * self._prior_mean + self.evidence.moment / self.noise_variance
         self._mean = self._root @ (shift @ self._root)

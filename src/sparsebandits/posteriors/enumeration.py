@@ -19,8 +19,8 @@ from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy  # scipy.special, which is slow to import, is loaded on first use
 from numpy.random import Generator
-from scipy.special import betaln, gammaln, logsumexp
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, check_count, shown
 from sparsebandits.layouts import LEAST_POSITIVE, Layout, Maybe, Reals
@@ -162,7 +162,9 @@ class Enumeration(Engine):
         self._fewest, self._most = low - len(self._forced), high - len(self._forced)  # of the free coordinates
         self._log_in_range = 0.0  # log P(size in range)
         if prior.size is not None:
-            self._log_in_range = float(logsumexp(prior.log_unconditioned_sizes(dimension)[low : high + 1]))
+            self._log_in_range = float(
+                scipy.special.logsumexp(prior.log_unconditioned_sizes(dimension)[low : high + 1])
+            )
         self.max_size = self._affordable_size() if max_size is None else check_count("max_size", max_size, least=0)
         if self.max_size < self._fewest:
             if max_size is None:
@@ -303,7 +305,7 @@ class Enumeration(Engine):
     def _enumerate(self) -> None:
         nodes = self._nodes()
         tables = [table for variance, log_weight in nodes for table in self._tables(variance, log_weight)]
-        self._log_evidence = float(logsumexp(np.concatenate([table.log_weight for table in tables])))
+        self._log_evidence = float(scipy.special.logsumexp(np.concatenate([table.log_weight for table in tables])))
         beyond = (
             np.exp(self._log_bound_beyond(variance) + log_weight - self._log_evidence) for variance, log_weight in nodes
         )
@@ -328,6 +330,7 @@ class Enumeration(Engine):
         size = included.shape[1]
         inclusion = self.prior.inclusion
         if isinstance(inclusion, BetaInclusion):
+            betaln = scipy.special.betaln
             value = betaln(inclusion.a + size, inclusion.b + self.dimension - size) - betaln(inclusion.a, inclusion.b)
             return np.full(len(included), value - self._log_in_range)
         beta = self.prior.inclusions(self.dimension)
@@ -416,7 +419,7 @@ class Enumeration(Engine):
         log_fit = -0.5 * (self._log_constant(noise_variance) + residual / noise_variance)
         sizes = np.arange(self.max_size + 1, self._most + 1) + len(self._forced)
         log_prior = self.prior.log_size_probabilities(self.dimension)[sizes]
-        return float(logsumexp(log_prior + log_occam[sizes - 1] + log_fit))
+        return float(scipy.special.logsumexp(log_prior + log_occam[sizes - 1] + log_fit))
 
     def _nodes(self) -> list[tuple[float, float]]:
         """Return the noise variances to integrate over, with the log of prior density times quadrature weight."""
@@ -426,7 +429,7 @@ class Enumeration(Engine):
         shape, scale = noise.shape, noise.scale
 
         def log_prior(u: FloatArray) -> FloatArray:  # of u = log σ²
-            return np.asarray(shape * np.log(scale) - gammaln(shape) - shape * u - scale * np.exp(-u))
+            return np.asarray(shape * np.log(scale) - scipy.special.gammaln(shape) - shape * u - scale * np.exp(-u))
 
         centre = np.log((scale + self.evidence.square / 2) / (shape + self.evidence.count / 2))
         # Below the mode of a perfect fit, scale / (shape + n/2), the integrand falls like exp(−scale/σ²).
@@ -440,12 +443,14 @@ class Enumeration(Engine):
         return list(zip(np.exp(u).tolist(), (log_prior(u) + np.log(u[1] - u[0])).tolist(), strict=True))
 
     def _log_height(self, noise_variance: float) -> float:
-        return float(logsumexp(np.concatenate([table.log_weight for table in self._tables(noise_variance, 0.0)])))
+        return float(
+            scipy.special.logsumexp(np.concatenate([table.log_weight for table in self._tables(noise_variance, 0.0)]))
+        )
 
     def _noise_weights(self) -> list[tuple[float, float]]:
         nodes = self._nodes()
         heights = np.array([self._log_height(variance) + log_weight for variance, log_weight in nodes])
-        weights = np.exp(heights - logsumexp(heights))
+        weights = np.exp(heights - scipy.special.logsumexp(heights))
         return [(variance, float(weight)) for (variance, _), weight in zip(nodes, weights, strict=True)]
 
     def state(self) -> dict[str, Any]:

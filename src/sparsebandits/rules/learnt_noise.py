@@ -20,8 +20,8 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
+import scipy  # scipy.special, which is slow to import, is loaded on first use
 from numpy.polynomial.legendre import leggauss, legvander
-from scipy.special import rel_entr
 
 from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.draws import Draws
@@ -167,4 +167,4 @@ def _divergence(keys: IntArray, values: FloatArray, share: FloatArray, quadratur
     values, place, group = values[order], _place(keys)[order], keys[order] >> PLACE_BITS
     starts = np.flatnonzero(np.diff(place, prepend=-1))
     marginal = np.repeat(np.add.reduceat(values, starts, axis=0), np.diff(starts, append=len(place)), axis=0)
-    return float((rel_entr(values, share[group][:, np.newaxis] * marginal) @ quadrature).sum())
+    return float((scipy.special.rel_entr(values, share[group][:, np.newaxis] * marginal) @ quadrature).sum())

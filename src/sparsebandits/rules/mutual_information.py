@@ -7,8 +7,8 @@ cheaper gain that is used by default, ``learnt_noise.py`` the case of a noise va
 from functools import cache
 
 import numpy as np
+import scipy  # scipy.sparse, which is slow to import, is loaded on first use
 from numpy.polynomial.hermite_e import hermevander
-from scipy.sparse import coo_array
 
 from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.draws import Draws
@@ -107,7 +107,7 @@ def _action_information(
     if columns.max() > columns.size:  # means far apart: number only the nodes that are used
         columns = np.unique(columns, return_inverse=True)[1].reshape(columns.shape)
     rows = np.broadcast_to(group[first][:, np.newaxis], columns.shape)
-    joint = coo_array((density.ravel(), (rows.ravel(), columns.ravel()))).tocsr()  # P(g) f_g at each node
+    joint = scipy.sparse.coo_array((density.ravel(), (rows.ravel(), columns.ravel()))).tocsr()  # P(g) f_g at each node
     marginal = np.bincount(columns.ravel(), density.ravel())  # f at each node
     share = np.bincount(group, weights)  # P(g)
     inside = np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))

@@ -15,8 +15,8 @@ from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.rules.optima import BLOCK, ROUNDING, Prepared
 
 LEADERS = 32
-"""Number of actions that every draw is compared with. At K = 2000 and d = 100 they leave three draws of a hundred to
-compare with all actions, and no number leaves fewer than two; 16 and 64 take as long."""
+"""Number of actions that every draw is compared with. In the first 120 rounds at K = 2000 and d = 100 they
+leave 3.3 draws of a hundred per decision to compare with all actions; all actions would leave 1.7."""
 
 UNKNOWN = -1
 """Best action under a draw that has not been compared with all actions."""
@@ -30,8 +30,8 @@ class Arranged:
     features : array of shape (K, d)
         One row per action; read-only.
     again : bool, default=False
-        Whether the actions come again and again. Then columns are copied to be contiguous, which takes as long as ten
-        products with a vector, and makes a product with a few vectors three times as fast.
+        Whether the actions come again and again. Then columns are copied to be contiguous, which takes as long as
+        four products with a vector, and makes a product with two to four vectors more than twice as fast.
 
     Attributes
     ----------
