@@ -116,7 +116,7 @@ class Information:
         This is the correction of Miller (1955), for the effective number of draws; the entropy is at most log K.
         """
         missing = 0.5 * (len(self.best.support) - 1) * self.best.square
-        return min(self.entropy + missing, math.log(len(self.best.optima.actions.distinct)))
+        return min(self.entropy + float(missing), math.log(len(self.best.optima.actions.distinct)))
 
     @property
     def entropy(self) -> float:

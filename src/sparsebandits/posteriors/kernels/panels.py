@@ -20,9 +20,6 @@ from sparsebandits.posteriors.rows import Rows
 WIDTH = 128
 """Actions in a panel."""
 
-AT_ONCE = 2**21
-"""Number of features that are laid out at a time."""
-
 
 class Panels:
     """Actions in panels of ``WIDTH``, in single precision; the last panel is padded with zeros.
@@ -39,16 +36,17 @@ class Panels:
     single : array of shape (⌈K / WIDTH⌉, d, WIDTH)
         The panels.
     units : array of shape (d,)
-        Unit of each column.
+        Unit of each column; zero where all features are, so that coefficients do not matter.
     """
 
     def __init__(self, actions: FloatArray, reach: FloatArray) -> None:
         size, dimension = actions.shape
-        self.units: FloatArray = np.exp2(np.ceil(np.log2(np.where(reach > 0.0, reach, 1.0))))
+        units = np.exp2(np.ceil(np.log2(np.where(reach > 0.0, reach, 1.0))))
+        self.units: FloatArray = np.where(reach > 0.0, units, 0.0)
         self.single: NDArray[np.float32] = np.zeros((-(-size // WIDTH), dimension, WIDTH), np.float32)
         for p, panel in enumerate(self.single):
             some = actions[p * WIDTH : (p + 1) * WIDTH]
-            panel[:, : len(some)] = (some / self.units).T
+            panel[:, : len(some)] = (some / units).T
 
     def padded(self, values: FloatArray) -> NDArray[np.float32]:
         """Return one number per action in single precision, with zeros for what pads the last panel."""
