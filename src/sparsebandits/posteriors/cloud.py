@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy  # scipy.optimize, which is slow to import, is loaded on first use
 
 from sparsebandits.arguments import FloatArray, frozen
 from sparsebandits.posteriors.draws import Draws
@@ -177,4 +177,4 @@ def _bisect(logs: FloatArray, log_likelihood: FloatArray, most: float, least: fl
     def surplus(part: float) -> float:
         return Weights.of(logs + part * log_likelihood).effective_size - least
 
-    return float(brentq(surplus, 0.0, most, xtol=1e-12, rtol=1e-9))
+    return float(scipy.optimize.brentq(surplus, 0.0, most, xtol=1e-12, rtol=1e-9))

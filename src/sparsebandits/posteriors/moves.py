@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from sparsebandits.arguments import LARGEST, FloatArray, IntArray
 from sparsebandits.layouts import wrong
@@ -49,7 +48,7 @@ SINGLE = 1e4
 """Size of coefficients in posterior standard deviations (without the prior), √n |θ| / σ, up to which a sweep over
 coordinates is in single precision: its rounding errors are below a thousandth of such a deviation."""
 
-MOST_AT_ONCE = 2**22
+MOST_AT_ONCE = 2**20
 """Number of coefficients that are drawn from the prior at a time."""
 
 
@@ -260,7 +259,7 @@ class Moves:
                 prior.inclusion.b + dimension - 1 - others
             )
         elif not learnt:
-            self._log_odds = np.asarray(logit(prior.inclusions(dimension)))
+            self._log_odds = logit(prior.inclusions(dimension))
         self._sized = prior.size is not None
         if self._sized:  # join only if there is room, leave only if enough remain
             (low, high), others = prior.size_range(dimension), np.arange(dimension)
@@ -684,10 +683,16 @@ class Moves:
 
     def _shared_log_odds(self, members: Ensemble) -> FloatArray:
         """Return the log odds that each member adds for all coordinates, those of its own β."""
-        return np.zeros(len(members)) if members.beta is None else np.asarray(logit(members.beta))
+        return np.zeros(len(members)) if members.beta is None else logit(members.beta)
 
     def _precisions(self, members: Ensemble) -> FloatArray:
         return 1.0 / self._variances(members)
+
+
+def logit(probability: FloatArray) -> FloatArray:
+    """Return log(p / (1 − p)), ±inf where p is 0 or 1 (``scipy.special`` has it, and takes long to import)."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probability) - np.log1p(-probability))
 
 
 def _power_of_two(values: Any) -> Any:

@@ -9,12 +9,12 @@ draws, or from matrix products.
 from functools import cached_property
 
 import numpy as np
+import scipy  # scipy.sparse, which is slow to import, is loaded on first use
 from numpy.random import Generator
-from scipy.sparse import csr_array
 
 from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.rows import Rows
-from sparsebandits.rules.optima import ROUNDING, Optima, power_above
+from sparsebandits.rules.optima import BLOCK, ROUNDING, Kept, Optima, power_above
 
 MOST_PRODUCTS = 200_000_000
 """Number of products, K d² or G K d, above which variances are computed in single precision from nonzero coefficients,
@@ -101,7 +101,9 @@ class Best:
             return optima.grouped.sums(sorted_weights)
         assert not isinstance(optima.source, Rows)
         shape = (len(optima.starts) - 1, len(sorted_weights))
-        return np.asarray(csr_array((sorted_weights, optima.order, optima.starts), shape=shape) @ optima.source)
+        return np.asarray(
+            scipy.sparse.csr_array((sorted_weights, optima.order, optima.starts), shape=shape) @ optima.source
+        )
 
     def _resolved(self, of_cells: FloatArray, mean: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return cell, action and share of each pair, in the order of actions, for cells that have any weight."""
@@ -113,7 +115,7 @@ class Best:
             found = (self.predictions if mean is self.mean else optima.actions.distinct @ mean)[optima.members]
             error = np.full(len(found), ROUNDING * float(np.abs(mean) @ optima.actions.reach))
             if self._sampled:
-                error += ERRORS * self._errors()[optima.members]
+                error += ERRORS * self._errors()
             largest = np.maximum.reduceat(found - error, optima.member_starts[:-1])
             kept &= found + error >= largest[cell]
         cell, action = cell[kept], optima.members[kept]
@@ -122,7 +124,7 @@ class Best:
         return cell[order], action[order], share[order]
 
     def _errors(self) -> FloatArray:
-        """Return the Monte Carlo error of each distinct action's mean compared with the leader's.
+        """Return the Monte Carlo error of each tied action's mean compared with the leader's, as ``optima.members``.
 
         From the variance of each coefficient; their covariances are left out, which would take too long.
         """
@@ -133,9 +135,13 @@ class Best:
             assert not isinstance(optima.source, Rows)
             squares = self.weights @ (optima.source * optima.source)
         variances = np.maximum(squares - self.mean * self.mean, 0.0) * self.square
-        distinct = optima.actions.distinct
-        apart = distinct - distinct[self.predictions.argmax()]
-        return np.asarray(np.sqrt((apart * apart) @ variances))
+        tied, place = np.unique(optima.members, return_inverse=True)
+        distinct, found = optima.actions.distinct, np.empty(len(tied))
+        leader = distinct[self.predictions.argmax()]
+        for start in range(0, len(tied), BLOCK):
+            apart = distinct[tied[start : start + BLOCK]] - leader
+            found[start : start + BLOCK] = np.sqrt((apart * apart) @ variances)
+        return found[place]
 
     @cached_property
     def compressed(self) -> Rows:
@@ -159,7 +165,7 @@ class Best:
         groups, dimension = len(self.support), len(self.mean)
         if self.optima.rows is None:
             starts = np.concatenate(([0], np.cumsum(np.bincount(self.group))))
-            sums = csr_array((self.share, self.cell, starts), shape=(groups, len(self._sums))) @ self._sums
+            sums = scipy.sparse.csr_array((self.share, self.cell, starts), shape=(groups, len(self._sums))) @ self._sums
             return np.asarray(sums / self.probability[:, np.newaxis])
         rows = self.compressed
         columns, values = rows.columns, rows.values
@@ -181,27 +187,54 @@ class Best:
             Both variances. Those from predictions are in single precision: right to four digits, or to a millionth of
             the largest.
         """
-        optima, kept = self.optima, self.optima.kept
-        if kept is None or optima.rows is None:
+        if self.optima.kept is None:
             return self.variances(centre), self.reward_variances(centre)
+        found = self.moments_of(self.optima.kept, slice(None), centre)
+        if centre is not None and (found[1] < VISIBLE * self._squared_offset(centre)).any():
+            return self.variances(centre), self.reward_variances(centre)
+        return found
+
+    def _squared_offset(self, centre: FloatArray) -> float:
+        assert self.optima.rows is not None
+        offset = self.optima.rows.products(centre) - float(centre @ self.mean)
+        return float(self.weights @ (offset * offset))
+
+    def moments_of(
+        self, kept: Kept, actions: slice | IntArray, centre: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return both variances of some distinct actions from predictions that are kept.
+
+        Parameters
+        ----------
+        kept : Kept
+            Predictions for these actions.
+        actions : slice or int array
+            The actions.
+        centre : array of shape (d,), optional
+            What actions are compared with; zero by default.
+
+        Returns
+        -------
+        between, total : arrays, one entry per action
+            Both variances, in single precision.
+        """
         from sparsebandits.posteriors.kernels.panels import moments_of_predictions
 
+        optima = self.optima
+        assert optima.rows is not None
         order, single = optima.order, np.float32
         offset = np.zeros(len(order), single)
         if centre is not None:
             offset = ((optima.rows.products(centre)[order] - float(centre @ self.mean)) / kept.scale).astype(single)
-        weights = self._ordered
         between, total = moments_of_predictions(
             kept.predictions,
             offset,
-            weights,
+            self._ordered,
             optima.starts,
             *self._pairs,
             self.probability,
-            ((self.predictions - kept.means) / kept.scale).astype(single),
+            ((self.predictions[actions] - kept.means) / kept.scale).astype(single),
         )
-        if centre is not None and (total < VISIBLE * float(weights @ (offset * offset))).any():
-            return self.variances(centre), self.reward_variances(centre)
         return between * kept.scale**2, total * kept.scale**2
 
     @property

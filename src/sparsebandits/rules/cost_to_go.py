@@ -31,8 +31,10 @@ from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.kernels.choosing import costs_to_go, leading
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import CANDIDATES, DRIVERS, PRIORS, Choice, Reasons
+from sparsebandits.rules.information import Information, noise_in_gain
 from sparsebandits.rules.optima import ROUNDING, pick
 from sparsebandits.rules.rule import Rule
+from sparsebandits.rules.screen import Screen
 
 KAPPA = 0.05
 """Default share of Var⟨a, θ⟩ that counts as information beside v."""
@@ -176,10 +178,19 @@ class CostToGo(Rule):
         """Choose the action of least cost; actions that tie in cost and regret are equally likely."""
         known, rounds = beliefs.information, self.rounds_left(beliefs.decisions)
         entropy = known.unbiased_entropy
-        variance = known.unbiased_gain + self.share * known.reward_variance
-        gain = np.minimum(0.5 * np.log1p(variance / beliefs.noise_variances), entropy)
-        cost = costs(known.expected_regret, gain, entropy, rounds)
-        total = cost.total
+
+        def information(of: Information | Screen) -> FloatArray:
+            variance = of.unbiased_gain + self.share * of.reward_variance
+            return np.minimum(0.5 * np.log1p(variance / beliefs.noise_variances), entropy)
+
+        def cost_of(of: Information | Screen) -> Costs:
+            return costs(known.expected_regret, information(of), entropy, rounds)
+
+        used: Information | Screen = known
+        if known.is_large:
+            used = Screen.of(known.best, known.centre).settled(lambda screen: cost_of(screen).total)
+        gain, cost = information(used), cost_of(used)
+        total = np.where(used.exact_rows, cost.total, np.inf) if isinstance(used, Screen) else cost.total
         action, probability = cheapest(total, known.expected_regret, rng)
         greedy = float(known.expected_regret.min()) * rounds
         columns = {
@@ -195,7 +206,9 @@ class CostToGo(Rule):
             "cost to go if nothing were learnt": greedy,
             "rounds ahead": 0.0 if self._is_over(beliefs.decisions) else rounds,
             "entropy of the optimal action (nats)": entropy,
-            "share of the gain that was noise of the draws, and taken out": known.noise_in_gain,
+            "share of the gain that was noise of the draws, and taken out": noise_in_gain(
+                used.gain, used.unbiased_gain
+            ),
             "effective draws": 1.0 / known.best.square,
         }
         remarks = (PRIORS,) if beliefs.are_the_priors else ()

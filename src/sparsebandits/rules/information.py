@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import entr
 
 from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.posteriors.diagnostics import Health
@@ -81,8 +80,12 @@ class Information:
     @property
     def noise_in_gain(self) -> float:
         """Share of ``gain``, summed over actions, that ``unbiased_gain`` takes out as noise of the draws."""
-        total = float(self.gain.sum())
-        return max(1.0 - float(self.unbiased_gain.sum()) / total, 0.0) if total > 0.0 else 0.0
+        return noise_in_gain(self.gain, self.unbiased_gain)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether predictions are too many to keep, so that a rule should look at gains where they can matter."""
+        return self.best.optima.rows is not None and self.best.optima.kept is None
 
     @property
     def mean(self) -> FloatArray:
@@ -121,7 +124,10 @@ class Information:
     @property
     def entropy(self) -> float:
         """H(x*), in nats; equal rows are one action."""
-        return max(float(entr(self.support_probability).sum()), 0.0) if len(self.best.support) > 1 else 0.0
+        if len(self.best.support) == 1:
+            return 0.0
+        shares = self.support_probability
+        return max(-float(shares @ np.log(np.maximum(shares, 1e-300))), 0.0)
 
     def health(self, corrected: bool) -> Health:
         """Report how much of the gain is noise of the draws.
@@ -143,6 +149,23 @@ class Information:
         left = REMAINS * noise / (1.0 - noise)  # as a share of the corrected gain
         text = f"was noise of the draws, about {left:.1%} remains after the correction"
         return Health(True, f"{subject}: good: {noise:.0%} of it {text if corrected else 'is noise of the draws'}")
+
+
+def noise_in_gain(gain: FloatArray, corrected: FloatArray) -> float:
+    """Return the share of the gain, summed over actions, that a correction takes out as noise of the draws.
+
+    Parameters
+    ----------
+    gain, corrected : arrays of shape (K,)
+        The gain of each action, as it is and corrected.
+
+    Returns
+    -------
+    float
+        The share, from 0 to 1.
+    """
+    total = float(gain.sum())
+    return max(1.0 - float(corrected.sum()) / total, 0.0) if total > 0.0 else 0.0
 
 
 def unbiased(gain: FloatArray, variances: FloatArray, noise_share: float, square: float) -> FloatArray:

@@ -11,8 +11,10 @@ Which actions tie depends on θ alone, and which of them is x* on the weights to
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -114,8 +116,8 @@ class Prepared:
     def __init__(self, features: FloatArray) -> None:
         self.features = features
         seen: dict[bytes, int] = {}
-        rows = (row.tobytes() for row in features + 0.0)  # −0 is 0
-        self.number = np.array([seen.setdefault(row, len(seen)) for row in rows], dtype=np.intp)
+        digests = (blake2b(row + 0.0, digest_size=16).digest() for row in features)  # −0 is 0
+        self.number = np.array([seen.setdefault(digest, len(seen)) for digest in digests], dtype=np.intp)
         self.copies = np.bincount(self.number)
         self.first = np.unique(self.number, return_index=True)[1]
         self.distinct = features if len(seen) == len(features) else np.ascontiguousarray(features[self.first])
@@ -134,12 +136,12 @@ class Prepared:
     @cached_property
     def mean_squares(self) -> FloatArray:
         """Mean square of each feature, shape ``(d,)``."""
-        return np.asarray(np.mean(self.distinct * self.distinct, axis=0))
+        return np.asarray(np.einsum("kj,kj->j", self.distinct, self.distinct) / len(self.distinct))
 
     @cached_property
     def reach(self) -> FloatArray:
         """Largest absolute value of each feature, shape ``(d,)``."""
-        return np.asarray(np.abs(self.distinct).max(axis=0))
+        return np.asarray(np.maximum(self.distinct.max(axis=0), -self.distinct.min(axis=0)))
 
     @cached_property
     def addresses(self) -> FloatArray:
@@ -177,6 +179,8 @@ class Optima:
         The nonzero coefficients of each draw, if they are few.
     kept : Kept or None
         Predictions of the draws, if they are sparse, and if there are not too many.
+    spread : array of shape (U,) or None
+        Var⟨a, θ⟩ of the distinct actions, with equal weights, if there are too many.
     """
 
     actions: Prepared
@@ -189,6 +193,17 @@ class Optima:
     member_starts: IntArray
     rows: Rows | None
     kept: "Kept | None"
+    spread: FloatArray | None
+
+    @cached_property
+    def _memory(self) -> dict[str, Any]:
+        return {}
+
+    def remembered(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what depends on θ and the actions alone, and is computed when it is first asked for."""
+        if name not in self._memory:
+            self._memory[name] = compute()
+        return self._memory[name]
 
     @cached_property
     def grouped(self) -> "Grouped":
@@ -235,12 +250,13 @@ def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared) -> O
     known = actions if isinstance(actions, Prepared) else Prepared(actions)
     rows: Rows | None = None
     kept: Kept | None = None
+    spread: FloatArray | None = None
     if isinstance(source, Rows):
         rows = source
     elif mostly_zero(source):
         rows = Rows.of(source)
     if rows is not None:
-        best, ties, kept = _best_of_rows(rows, known)
+        best, ties, kept, spread = _best_of_rows(rows, known)
     else:
         assert not isinstance(source, Rows)
         best, value, ties = _best_by_product(source, known)
@@ -265,11 +281,13 @@ def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared) -> O
     member_starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp, copy=False)
     if kept is not None:
         kept = kept._replace(predictions=kept.predictions[order])
-    return Optima(known, source, value, cell, order, starts, members, member_starts, rows, kept)
+    return Optima(known, source, value, cell, order, starts, members, member_starts, rows, kept, spread)
 
 
-def _best_of_rows(rows: Rows, actions: Prepared) -> tuple[IntArray, NDArray[np.bool_], Kept | None]:
-    """Return one best action under each draw, whether others may be as good, and predictions.
+def _best_of_rows(
+    rows: Rows, actions: Prepared
+) -> tuple[IntArray, NDArray[np.bool_], Kept | None, FloatArray | None]:
+    """Return one best action under each draw, whether others may be as good, and predictions or their variances.
 
     Coefficients that all draws have are relative to their mean, so that single precision is enough for predictions
     that differ little.
@@ -285,7 +303,7 @@ def _best_of_rows(rows: Rows, actions: Prepared) -> tuple[IntArray, NDArray[np.b
     scale = power_above(float(terms.max()))
     unit = panels.units / scale
     kept = np.empty((draws, len(distinct)) if draws * len(distinct) <= MOST_KEPT else (0, 0), np.float32)
-    best, ties = best_of_rows(
+    best, ties, squares = best_of_rows(
         (*rows.arrays[:3], (apart * unit[rows.columns]).astype(np.float32)),
         panels.single,
         len(distinct),
@@ -294,7 +312,46 @@ def _best_of_rows(rows: Rows, actions: Prepared) -> tuple[IntArray, NDArray[np.b
         (SINGLE * terms / scale).astype(np.float32),
         kept,
     )
-    return best, ties, Kept(kept, means, scale) if len(kept) else None
+    return (best, ties, Kept(kept, means, scale), None) if len(kept) else (best, ties, None, squares * scale**2)
+
+
+def predictions_of(optima: Optima, actions: IntArray) -> Kept:
+    """Return predictions of all draws for some of the distinct actions.
+
+    Parameters
+    ----------
+    optima : Optima
+        The draws, which are sparse, and the actions.
+    actions : int array of shape (B,)
+        Which of the distinct actions.
+
+    Returns
+    -------
+    Kept
+        Their predictions, in the order of the cells.
+    """
+    from sparsebandits.posteriors.kernels.panels import Panels, predictions_of_rows
+
+    rows = optima.rows
+    assert rows is not None
+    some = np.ascontiguousarray(optima.actions.distinct[actions])
+    panels = Panels(some, optima.actions.reach)
+    mean, apart, rest, scale = optima.remembered("apart", lambda: _scaled_apart(rows, optima.actions))
+    unit = panels.units / scale
+    values = (apart * unit[rows.columns]).astype(np.float32)
+    predictions = predictions_of_rows(
+        (*rows.arrays[:3], values), optima.order, panels.single, len(some), _single_row(rest * unit)
+    )
+    return Kept(predictions, some @ mean, scale)
+
+
+def _scaled_apart(rows: Rows, actions: Prepared) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return what :meth:`Rows.apart` does, and a power of two above all predictions."""
+    from sparsebandits.posteriors.kernels.rows import sizes_of_terms
+
+    mean, apart, rest = rows.apart()
+    terms = sizes_of_terms((*rows.arrays[:3], apart), actions.reach)
+    return mean, apart, rest, power_above(float(terms.max()) + float(np.abs(rest) @ actions.reach))
 
 
 def _single_row(values: FloatArray) -> tuple[Any, Any, Any, Any]:

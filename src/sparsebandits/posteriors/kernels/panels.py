@@ -114,11 +114,13 @@ def best_of_rows(rows: Any, panels: Any, actions: int, reference: Any, means: An
         One of the best actions.
     ties : bool array, one entry per row
         Whether another action has a prediction within the margin.
+    squares : array of shape (K,)
+        Mean square of each action's predictions, if nothing is kept.
     """
     begins, ends, columns, values = rows
     size, single = len(begins), np.float32
     index, ties = np.zeros(size, np.int64), np.zeros(size, np.bool_)
-    value = np.full(size, -np.inf, single)
+    value, squares, some = np.full(size, -np.inf, single), np.zeros(len(means)), np.zeros(WIDTH, single)
     sums, shift, mean = np.empty(WIDTH, single), np.empty(WIDTH, single), np.empty(WIDTH, single)
     for p in range(len(panels)):
         first, panel = p * WIDTH, panels[p]
@@ -139,6 +141,13 @@ def best_of_rows(rows: Any, panels: Any, actions: int, reference: Any, means: An
                 line = kept[row, first : first + inside]
                 for i in range(inside):
                     line[i] = sums[i]
+            else:
+                for i in range(WIDTH):
+                    some[i] += sums[i] * sums[i]
+                if row % 64 == 63 or row == size - 1:  # sums of many in double precision
+                    for i in range(WIDTH):
+                        squares[first + i] += some[i] / size
+                        some[i] = 0.0
             for i in range(WIDTH):
                 sums[i] += mean[i]
             largest = _largest(sums)
@@ -155,7 +164,48 @@ def best_of_rows(rows: Any, panels: Any, actions: int, reference: Any, means: An
                 while sums[i] != largest:
                     i += 1
                 index[row] = first + i
-    return index, ties
+    return index, ties, squares[:actions]
+
+
+@njit(**COMPILED)
+def predictions_of_rows(rows: Any, order: Any, panels: Any, actions: int, reference: Any) -> Any:
+    """Return the products of each action with some rows, less that with the reference.
+
+    Parameters
+    ----------
+    rows : tuple of arrays
+        Compressed rows.
+    order : int array of shape (M,)
+        Which rows.
+    panels : array of shape (·, d, WIDTH)
+        The actions.
+    actions : int
+        Number of actions K.
+    reference : tuple of arrays
+        One compressed row.
+
+    Returns
+    -------
+    array of shape (M, K)
+    """
+    begins, ends, columns, values = rows
+    found = np.empty((len(order), actions), np.float32)
+    sums, shift = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
+    for p in range(len(panels)):
+        panel, inside = panels[p], min(WIDTH, actions - p * WIDTH)
+        for i in range(WIDTH):
+            sums[i] = 0.0
+        _add_predictions(reference[0][0], reference[1][0], reference[2], reference[3], panel, sums)
+        for i in range(WIDTH):
+            shift[i] = -sums[i]
+        for m in range(len(order)):
+            for i in range(WIDTH):
+                sums[i] = shift[i]
+            _add_predictions(begins[order[m]], ends[order[m]], columns, values, panel, sums)
+            line = found[m, p * WIDTH : p * WIDTH + inside]
+            for i in range(len(line)):
+                line[i] = sums[i]
+    return found
 
 
 @njit(**COMPILED)
