@@ -8,6 +8,7 @@ The parameters before serve as the control, so that differences are paired.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -48,7 +49,13 @@ PRIORS: dict[str, tuple[sb.SpikeSlab, float | sb.InverseGammaNoise]] = {
     "point mass, up to two, all learnt": (sb.SpikeSlab(BETA, SLAB, size=(0, 2)), NOISE),
     "Laplace spike of known noise": (sb.SpikeSlab.from_paper(0.4, lambda0=0.3, lambda1=2.0), 0.5),
 }
-SERVED = {"models": "point mass", "coordinates": "", "block": "spike"}
+MOVES: dict[str, Callable[..., None]] = {
+    "models": Moves.models,
+    "coordinates": Moves.coordinates,
+    "relaxed": partial(Moves.coordinates, relaxation=0.6),
+    "block": Moves.block,
+}
+SERVED = {"models": "point mass", "coordinates": "", "relaxed": "spike", "block": "spike"}
 CASES = [(move, prior) for move, served in SERVED.items() for prior in PRIORS if served in prior]
 
 
@@ -94,7 +101,7 @@ def z_score(
         before = described(members, y, noise)
         sums = told(X, y)
         for _ in range(2):
-            getattr(moves, move)(members, sums, rng)
+            MOVES[move](moves, members, sums, rng)
             moves.hyperparameters(members, sums, rng)
         differences.append(described(members, y, noise) - before)
     found = np.array(differences)
@@ -118,6 +125,8 @@ def test_moves_leave_the_joint_law(move: str, prior: str) -> None:
         ("models", "point mass, exactly two, all learnt"),
         ("coordinates", "point mass"),
         ("coordinates", "Laplace spike"),
+        ("relaxed", "Laplace spike"),
+        ("relaxed", "Gaussian spike, all learnt"),
         ("block", "Laplace spike"),
     ],
 )

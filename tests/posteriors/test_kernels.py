@@ -4,17 +4,19 @@ import math
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import integrate, special, stats
 from scipy.special import logsumexp
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors.kernels.blocked import blocked_sweep
 from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep, correlated_neighbours
-from sparsebandits.posteriors.kernels.coordinate import (
+from sparsebandits.posteriors.kernels.continuous import (
     GAUSSIAN,
     LAPLACE,
-    coordinate_sweep,
+    continuous_sweeps,
+    laplace_weights,
+    passes_in_bin,
     positive_normal,
     scaled_erfc,
 )
@@ -83,12 +85,38 @@ def test_happens(log_odds: float) -> None:
         assert stats.binomtest(wrong, SIZE, p).pvalue < FAMILY_WISE, "planted: odds off by a factor of two"
 
 
+def test_passes_in_bin() -> None:
+    s = state()
+    for log_ratio in (-np.inf, -50.0, -6.0, -0.3, -0.002, 0.0, 5.0, np.inf):
+        count = sum(passes_in_bin(s, low, log_ratio) for low in range(256) for _ in range(SIZE // 256))
+        p, among = math.exp(min(log_ratio, 0.0)), 256 * (SIZE // 256)
+        assert stats.binomtest(count, among, p).pvalue > FAMILY_WISE
+        if -1 < log_ratio < 0:
+            assert stats.binomtest(count, among, p**0.5).pvalue < FAMILY_WISE, "planted: half the logarithm"
+
+
 # The Laplace spike's integrals
 
 
 def test_scaled_erfc() -> None:
     x = np.concatenate((np.linspace(0.0, 60.0, 20_001), np.logspace(-300, 300, 601)))
     np.testing.assert_allclose([scaled_erfc(value) for value in x], special.erfcx(x), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("h", "q", "rate"), [(0.0, 4.0, 2.0), (3.0, 4.0, 10.0), (-30.0, 9.0, 6.0), (30.0, 9.0, 6.0)])
+def test_laplace_weights(h: float, q: float, rate: float) -> None:
+    """Against quadrature: with both sides of zero in play, and with data that pull past the spike."""
+    top = max((abs(h) - rate) / q, 0.0)
+    height = (abs(h) - rate) * top - q * top * top / 2  # the integrand is scaled to be at most one
+    sides = [
+        integrate.quad(
+            lambda t, sign=sign: math.exp((sign * h - rate) * t - q * t * t / 2 - height), 0, top + 9 / q**0.5
+        )[0]
+        for sign in (1.0, -1.0)
+    ]
+    logarithm, positive, both = laplace_weights(h, q**-0.5, rate)
+    assert logarithm + 0.5 * math.log(math.pi / (2 * q)) == pytest.approx(height + math.log(sum(sides)), abs=1e-8)
+    assert positive / both == pytest.approx(sides[0] / sum(sides), rel=1e-6)
 
 
 def agrees(draws: FloatArray, mean: float) -> bool:
@@ -214,29 +242,32 @@ def test_wrong_collapsed_sweeps_are_caught(planted: str) -> None:
         check_moments(theta, posterior)
 
 
-def swept_coordinates(posterior: sb.Enumeration, theta: FloatArray, width: float, seed: int = 3) -> FloatArray:
-    moved = theta.copy()
-    coordinate_sweep(
-        moved, np.zeros(theta.shape, dtype=bool), np.ones(len(theta)), np.random.default_rng(seed).permutation(D),
-        posterior.evidence.gram, posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
-        np.ones(len(theta)), np.log(BETA / (1 - BETA)), np.zeros(len(theta)), GAUSSIAN,
-        np.full(len(theta), width), state(seed),
-    )  # fmt: skip
-    return moved
-
-
 @pytest.mark.parametrize("design", DESIGNS)
-def test_coordinate_sweeps_leave_the_posterior_with_a_gaussian_spike(design: str) -> None:
-    width = 0.02
-    posterior = exact(design, sb.GaussianSpike(width))
+@pytest.mark.parametrize("relaxation", [0.0, 0.6])
+def test_continuous_sweeps_leave_the_posterior(design: str, relaxation: float) -> None:
+    posterior = exact(design, sb.GaussianSpike(0.02))
     theta = posterior.sample(np.random.default_rng(0), SIZE)
+    included = np.random.default_rng(1).random(theta.shape) < posterior.prior.inclusion_given(theta)  # γ given θ
+
+    def sweep(width: float, seed: int) -> None:
+        continuous_sweeps(
+            np.empty((SIZE, 0, D)), theta, included, np.ones(SIZE), np.random.default_rng(seed).permutation(D),
+            np.ascontiguousarray(posterior.evidence.gram), posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE,
+            np.ones(SIZE), np.log(BETA / (1 - BETA)), np.zeros(SIZE), GAUSSIAN, np.full(SIZE, width), relaxation,
+            state(seed),
+        )  # fmt: skip
+
     for seed in range(3):
-        theta = swept_coordinates(posterior, theta, width, seed)
+        sweep(0.02, seed)
         check_moments(theta, posterior)
+    p = posterior.inclusion()
+    inside = (p > 1e-6) & (p < 1 - 1e-6)
+    assert_means_agree(included.mean(axis=0)[inside], p[inside], np.sqrt(p * (1 - p) / SIZE)[inside])
     if design == "correlated":
-        wrong = swept_coordinates(posterior, theta, 1.3 * width)  # planted: a spike 30% too wide
+        for seed in range(3):
+            sweep(1.3 * 0.02, seed)  # planted: a spike 30% too wide
         with pytest.raises(AssertionError, match="z-score"):
-            check_moments(wrong, posterior)
+            check_moments(theta, posterior)
 
 
 def swept_rows(
@@ -355,7 +386,10 @@ def laplace_moments(gram: FloatArray, moment: FloatArray) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("rows", "truth", "noise"), [(8, (0.8, 0.0), 1.0), (30, (0.9, -0.6), 0.3)])
-def test_coordinate_sweeps_find_the_laplace_posterior(rows: int, truth: tuple[float, float], noise: float) -> None:
+@pytest.mark.parametrize("relaxation", [0.0, 0.6])
+def test_continuous_sweeps_find_the_laplace_posterior(
+    rows: int, truth: tuple[float, float], noise: float, relaxation: float
+) -> None:
     """With weak data, and with data so strong that they pull past the spike, which are two branches of the kernel."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal((rows, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
@@ -365,12 +399,11 @@ def test_coordinate_sweeps_find_the_laplace_posterior(rows: int, truth: tuple[fl
 
     def found(scale: float) -> FloatArray:
         theta = np.zeros((SIZE, 2))
-        for k in range(30):
-            coordinate_sweep(
-                theta, np.zeros((SIZE, 2), dtype=bool), np.ones(SIZE), np.arange(2), gram, moment, SLAB_MEAN[:2],
-                SLAB_VARIANCE[:2], np.ones(SIZE), np.log(BETA / (1 - BETA))[:2], np.zeros(SIZE), LAPLACE,
-                np.full(SIZE, scale), state(k),
-            )  # fmt: skip
+        continuous_sweeps(
+            np.empty((SIZE, 29, 2)), theta, np.zeros((SIZE, 2), dtype=bool), np.ones(SIZE), np.arange(2), gram, moment,
+            SLAB_MEAN[:2], SLAB_VARIANCE[:2], np.ones(SIZE), np.log(BETA / (1 - BETA))[:2], np.zeros(SIZE), LAPLACE,
+            np.full(SIZE, scale), relaxation, state(),
+        )  # fmt: skip
         return np.stack(
             (theta[:, 0], theta[:, 1], theta[:, 0] ** 2, theta[:, 0] * theta[:, 1], np.abs(theta[:, 0]) < 0.3), axis=1
         )

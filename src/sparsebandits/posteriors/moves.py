@@ -2,7 +2,7 @@
 
 An :class:`Ensemble` holds θ, γ and, where they are learnt, β, V and σ² of each member; :class:`Moves` changes it. With
 a point-mass spike θ is in compressed rows, otherwise dense. The work is done by the kernels of ``point_mass.py``,
-``collapsed.py``, ``coordinate.py``, ``blocked.py`` and ``rows.py``.
+``collapsed.py``, ``continuous.py``, ``blocked.py`` and ``rows.py``.
 """
 
 import math
@@ -33,10 +33,12 @@ from sparsebandits.posteriors.engine import TIED
 from sparsebandits.posteriors.kernels import rows as of_rows
 from sparsebandits.posteriors.kernels.blocked import blocked_sweep
 from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep, correlated_neighbours
-from sparsebandits.posteriors.kernels.coordinate import GAUSSIAN, LAPLACE, POINT_MASS, coordinate_sweeps
+from sparsebandits.posteriors.kernels.continuous import GAUSSIAN, LAPLACE, continuous_sweeps
 from sparsebandits.posteriors.kernels.inline_random import random_state
 from sparsebandits.posteriors.kernels.point_mass import point_mass_sweep
 from sparsebandits.posteriors.rows import Rows
+
+POINT_MASS = 0  # beside GAUSSIAN and LAPLACE
 
 LEAST_BETA = 1e-12
 """Smallest inclusion probability, and distance from one, where the slab variance depends on it."""
@@ -350,7 +352,14 @@ class Moves:
             coefficients = centre + unit * (coefficients - centre)
         return replace(members, coefficients=coefficients, noise_variances=members.noise_variances * (unit * unit))
 
-    def coordinates(self, members: Ensemble, sums: Sums, rng: Generator, passed: FloatArray | None = None) -> None:
+    def coordinates(
+        self,
+        members: Ensemble,
+        sums: Sums,
+        rng: Generator,
+        passed: FloatArray | None = None,
+        relaxation: float = 0.0,
+    ) -> None:
         """Sweep over the coordinates of θ, in place.
 
         If the prior has a size, this is a sweep over models: single coordinates could hardly move.
@@ -365,13 +374,16 @@ class Moves:
             Source of randomness.
         passed : array of shape (M, n, d), optional
             Filled with θ after each of n further sweeps, which are made first.
+        relaxation : float, default=0.0
+            How far coordinates are thrown to the other side of their mean, from 0 (each is drawn independently of its
+            old value) to below 1, for a Gaussian or Laplace spike.
         """
         if self._sized:
             self.models(members, sums, rng)
         elif self._kind == POINT_MASS:
             self._coordinates_of_rows(members, sums, rng)
         else:
-            coordinate_sweeps(
+            continuous_sweeps(
                 np.empty((len(members), 0, self.dimension)) if passed is None else passed,
                 members.coefficients,
                 members.included,
@@ -386,6 +398,7 @@ class Moves:
                 self._shared_log_odds(members),
                 self._kind,
                 self._widths(members),
+                relaxation,
                 random_state(rng),
             )
 
