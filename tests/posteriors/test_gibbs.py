@@ -55,6 +55,7 @@ def stuck(design: str, spike: sb.PointMass | sb.GaussianSpike) -> tuple[sb.Gibbs
 @pytest.mark.parametrize("spike", [sb.PointMass(), sb.GaussianSpike(0.02)])
 def test_do_not_stick(design: str, spike: sb.PointMass | sb.GaussianSpike, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gibbs, "BLOCK_EVERY", 2)
+    monkeypatch.setattr(gibbs, "BLOCK_EVERY_PER_FEATURE", 0)
     posterior, truth = stuck(design, spike)
     assert difference(posterior, truth) < 0.05
     assert posterior.r_hat().max() < 1.02
@@ -70,6 +71,7 @@ def test_single_site_moves_do_stick_and_the_check_sees_it(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("block_every", [2, 1000])
 def test_the_laplace_spike(block_every: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gibbs, "BLOCK_EVERY", block_every)
+    monkeypatch.setattr(gibbs, "BLOCK_EVERY_PER_FEATURE", 0)
     rng = np.random.default_rng(0)
     x = rng.standard_normal((8, 2)) @ np.array([[1.0, 0.6], [0.0, 0.8]])
     y = x @ np.array([0.8, 0.0]) + rng.standard_normal(8)

@@ -170,6 +170,7 @@ def test_engines_find_the_posterior(d: int, engine: str, monkeypatch: pytest.Mon
     """About 15,000 effective draws: an error of 0.02 is some five standard errors of an inclusion of a half."""
     x, y = problem(d)
     monkeypatch.setattr(gibbs, "BLOCK_EVERY", 2 if engine == "gibbs in blocks" else 1000)
+    monkeypatch.setattr(gibbs, "BLOCK_EVERY_PER_FEATURE", 0)
     kind = sb.Particles if engine == "particles" else sb.Gibbs
     posterior = kind(PAPER, d, NOISE, n_draws=40_000, seed=0)
     posterior.update(x, y)

@@ -1,8 +1,9 @@
 """The posterior by Markov chain Monte Carlo: exact Gibbs moves from dispersed starts, for one-off fits.
 
 George and McCulloch (1993, 1997). Chains start from the prior. For a point-mass spike each step is a sweep over models
-with θ integrated out and coordinates exchanged in pairs; for the other spikes it is a sweep over the coordinates of θ,
-and now and then one over γ with θ drawn in a block, which frees chains where correlated features hold them.
+with θ integrated out and coordinates exchanged in pairs; for the other spikes it is an over-relaxed sweep over the
+coordinates of θ, and now and then one over γ with θ drawn in a block, which frees chains where correlated features hold
+them.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,21 @@ from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
 from sparsebandits.randomness import Seed, copied
 
 BLOCK_EVERY = 100
-"""One in so many sweeps draws θ in a block; the others go through its coordinates."""
+"""One in at least so many sweeps draws θ in a block; the others go through its coordinates."""
+
+BLOCK_EVERY_PER_FEATURE = 2
+"""The same per feature, so that blocks take about a quarter of the time.
+
+One block costs as much as 85 sweeps over coordinates at d = 100, and 340 at d = 500.
+"""
+
+RELAXATION = 0.6
+"""How far a sweep throws a coordinate to the other side of its mean (``kernels/continuous.py``).
+
+More makes means converge faster and squares slower. With Laplace spikes as wide as the likelihood, at d = 100 and
+n = 300, the slowest mean has twice as many effective draws per sweep as without; the log likelihood and the number of
+features in the slab have about as many as without.
+"""
 
 
 class Gibbs(Engine):
@@ -158,18 +173,19 @@ class Gibbs(Engine):
         theta = np.empty((self.chains, steps, self.dimension))
         learnt = {name: np.empty((self.chains, steps)) for name in members.learnt()}
         included = np.zeros(self.dimension)
+        every = max(BLOCK_EVERY, BLOCK_EVERY_PER_FEATURE * self.dimension)
         step = 0
         while step < steps:
             last = step
             if self._moves.over_models:
                 self._moves.models(members, sums, rng)
-            elif step % BLOCK_EVERY == 0:
+            elif step % every == 0:
                 self._moves.block(members, sums, rng)
             elif self._moves.learn:
-                self._moves.coordinates(members, sums, rng)
+                self._moves.coordinates(members, sums, rng, relaxation=RELAXATION)
             else:  # all sweeps up to the next block at once
-                last = min(step + BLOCK_EVERY - step % BLOCK_EVERY, steps) - 1
-                self._moves.coordinates(members, sums, rng, theta[:, step:last])
+                last = min(step + every - step % every, steps) - 1
+                self._moves.coordinates(members, sums, rng, theta[:, step:last], RELAXATION)
             self._moves.hyperparameters(members, sums, rng)
             theta[:, last] = members.theta
             for name, values in members.learnt().items():
