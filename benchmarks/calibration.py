@@ -61,6 +61,8 @@ def thinned(make: Callable[[int], Engine]) -> Sampler:
 
 
 POINT, LAPLACE = _prior(sb.PointMass()), _prior(sb.LaplaceSpike(0.05))
+WIDE = _prior(sb.LaplaceSpike(0.3))
+"""About as wide as the likelihood of a coefficient, which the sweeps of Gibbs treat apart."""
 
 CASES: dict[str, tuple[sb.SpikeSlab, Sampler]] = {
     "Enumeration": (POINT, sampled(lambda seed: sb.Enumeration(POINT, D, NOISE))),
@@ -68,6 +70,7 @@ CASES: dict[str, tuple[sb.SpikeSlab, Sampler]] = {
     "Particles, Laplace spike": (LAPLACE, sampled(lambda seed: sb.Particles(LAPLACE, D, NOISE, 2000, seed))),
     "Gibbs": (POINT, thinned(lambda seed: sb.Gibbs(POINT, D, NOISE, 10 * DRAWS, seed, chains=1))),
     "Gibbs, Laplace spike": (LAPLACE, thinned(lambda seed: sb.Gibbs(LAPLACE, D, NOISE, 10 * DRAWS, seed, chains=1))),
+    "Gibbs, wide Laplace spike": (WIDE, thinned(lambda seed: sb.Gibbs(WIDE, D, NOISE, 10 * DRAWS, seed, chains=1))),
     "Langevin": (LAPLACE, thinned(lambda seed: sb.Langevin(LAPLACE, D, NOISE, 10 * DRAWS, seed, burn_in=1000))),
     "planted: noise": (POINT, sampled(lambda seed: sb.Particles(POINT, D, 0.6 * NOISE, 2000, seed))),
 }
