@@ -284,9 +284,7 @@ def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared) -> O
     return Optima(known, source, value, cell, order, starts, members, member_starts, rows, kept, spread)
 
 
-def _best_of_rows(
-    rows: Rows, actions: Prepared
-) -> tuple[IntArray, NDArray[np.bool_], Kept | None, FloatArray | None]:
+def _best_of_rows(rows: Rows, actions: Prepared) -> tuple[IntArray, NDArray[np.bool_], Kept | None, FloatArray | None]:
     """Return one best action under each draw, whether others may be as good, and predictions or their variances.
 
     Coefficients that all draws have are relative to their mean, so that single precision is enough for predictions
