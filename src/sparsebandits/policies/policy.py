@@ -344,6 +344,9 @@ class Policy:
             beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played, wins)
             choice = self.rule.choose(beliefs, rng)
             self._check_choice(choice, offered)
+            wanted = self.rule.draws_wanted(beliefs) if hasattr(fork, "want") and believer is None else None
+            if wanted is not None:
+                fork.want(wanted)
             if offered is not available:
                 choice = choice.among(left)
             decision = self._decided(choice, available, fork, rng)

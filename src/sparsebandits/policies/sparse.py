@@ -37,13 +37,16 @@ ENGINES: dict[str, type[SparseEngine]] = {
     "enumeration": Enumeration,
 }
 
-DRAWS = 4000
+DRAWS = 2000
 """Default number of posterior draws. Decisions with 10,000 are not better, since the gain is corrected for the noise of
-the draws (docs/rules.md)."""
+the draws (docs/rules.md), as long as there are several draws for each action that may be the best."""
+
+MOST_DRAWS = 10_000
+"""Largest number of particles that a rule gets where there are not."""
 
 RULES = ("cost-to-go", "information-ratio")
 
-GIVEN_TO_ENGINES = ("prior", "dimension", "noise_variance", "rewards", "n_draws", "seed")
+GIVEN_TO_ENGINES = ("prior", "dimension", "noise_variance", "rewards", "n_draws", "most_draws", "seed")
 
 
 def sparse_engine(
@@ -52,7 +55,7 @@ def sparse_engine(
     rewards: Rewards,
     engine: str,
     engine_options: Mapping[str, Any] | None,
-    n_draws: int,
+    n_draws: int | None,
     seed: Seed,
 ) -> SparseEngine:
     """Return the engine with a name and options.
@@ -69,8 +72,8 @@ def sparse_engine(
         Name of the engine.
     engine_options : mapping or None
         Further arguments of the engine.
-    n_draws : int
-        Number of posterior draws.
+    n_draws : int or None
+        Number of posterior draws. By default 2,000, and of particles up to 10,000 if the rule asks for them.
     seed : int, SeedSequence or None
         Seed of the policy, from which the engine's is derived.
 
@@ -92,8 +95,10 @@ def sparse_engine(
     if not set(options) <= set(taken):
         expected = f"what {name} takes ({', '.join(taken) or 'none'})"
         raise ArgumentTypeError("engine_options", expected, shown(options))
-    engine_seed = child(seed, ENGINE_STREAM)
-    return ENGINES[name](prior, dimension, n_draws=n_draws, seed=engine_seed, rewards=rewards, **options)
+    options |= {"n_draws": DRAWS if n_draws is None else n_draws, "seed": child(seed, ENGINE_STREAM)}
+    if n_draws is None and name == "particles":
+        options["most_draws"] = MOST_DRAWS
+    return ENGINES[name](prior, dimension, rewards=rewards, **options)
 
 
 class SparsePolicy(Policy):
@@ -114,8 +119,9 @@ class SparsePolicy(Policy):
         "particles" is asymptotically exact in their number; "langevin" is the paper's (it needs a Laplace spike and a
         known noise variance); "gibbs" runs chains again after each reward, so it is slow; "enumeration" is exact for
         small d and needs a known slab variance.
-    n_draws : int, default=4000
-        Posterior draws from which regret and information are computed.
+    n_draws : int, optional
+        Posterior draws from which regret and information are computed. By default 2,000, and of particles up to 10,000
+        while there are too few for each action that may be the best.
     engine_options : mapping, optional
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
     seed : int, SeedSequence or None
@@ -135,7 +141,7 @@ class SparsePolicy(Policy):
         prior: SpikeSlab | None = None,
         noise_variance: object = None,
         engine: str = "particles",
-        n_draws: int = DRAWS,
+        n_draws: int | None = None,
         engine_options: Mapping[str, Any] | None = None,
         seed: Seed = None,
         rewards: Rewards | None = None,
@@ -173,8 +179,9 @@ class SparseIDS(SparsePolicy):
         prior if it is to be learnt, which is the default. Short form of ``rewards``.
     engine : {"particles", "gibbs", "langevin", "enumeration"}, default="particles"
         See :class:`SparsePolicy`.
-    n_draws : int, default=4000
-        Posterior draws from which regret and information are computed.
+    n_draws : int, optional
+        Posterior draws from which regret and information are computed. By default 2,000, and of particles up to 10,000
+        while there are too few for each action that may be the best.
     exponent, selection, gain : optional
         Settings of the information ratio (:class:`~sparsebandits.rules.InformationDirected`), which is the rule if one
         of them is given.
@@ -216,7 +223,7 @@ class SparseIDS(SparsePolicy):
         prior: SpikeSlab | None = None,
         noise_variance: object = None,
         engine: str = "particles",
-        n_draws: int = DRAWS,
+        n_draws: int | None = None,
         exponent: float | None = None,
         selection: str | None = None,
         gain: str | None = None,
@@ -253,7 +260,7 @@ class SparseTS(SparsePolicy):
         As for :class:`SparseIDS`.
     engine : {"particles", "gibbs", "langevin", "enumeration"}, default="particles"
         See :class:`SparsePolicy`.
-    n_draws : int, default=4000
+    n_draws : int, default=2000
         Posterior draws from which one is picked.
     engine_options : mapping, optional
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
@@ -279,7 +286,7 @@ class SparseTS(SparsePolicy):
         prior: SpikeSlab | None = None,
         noise_variance: object = None,
         engine: str = "particles",
-        n_draws: int = DRAWS,
+        n_draws: int | None = None,
         engine_options: Mapping[str, Any] | None = None,
         seed: Seed = None,
         rewards: Rewards | None = None,

@@ -440,7 +440,7 @@ class Engine(ABC):
     def hyperparameters(self) -> Rows:
         """Return mean, standard deviation and 95% interval of each hyperparameter that is learnt."""
         learnt = self.learnt()
-        values = np.column_stack(list(learnt.values())) if learnt else np.empty((self.n_draws, 0))
+        values = np.column_stack(list(learnt.values())) if learnt else np.empty((len(self.draws()), 0))
         return _rows("hyperparameter", list(learnt), moments(values, self.draws().weights))
 
     def to_xarray(self, names: Sequence[str] | None = None) -> Any:

@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, shown
+from sparsebandits.arguments import MOST_DRAWS, ArgumentTypeError, FloatArray, IntArray, check_count, shown
 from sparsebandits.atomic import forked
 from sparsebandits.layouts import (
     ABOVE_ONE,
@@ -66,6 +66,9 @@ FEWEST = 30
 """Effective number of particles after the smallest part of a reward below which they are redrawn: copies of fewer have
 an error in common that moves do not show. Rewards within tens of standard deviations never come here."""
 
+ENOUGH = 0.8
+"""Share of the particles that are wanted with which a move contents itself, and of those that there are."""
+
 NEAR = 4.0
 """Number of prior draws in a slab within a noise standard deviation below which weights may miss a feature."""
 
@@ -82,7 +85,7 @@ WATCHED = 500
 """Number of particles on which the correlation is measured."""
 
 
-def systematic(weights: FloatArray, rng: Generator) -> IntArray:
+def systematic(weights: FloatArray, rng: Generator, count: int | None = None) -> IntArray:
     """Return the indices of systematic resampling, from one uniform number.
 
     Parameters
@@ -91,19 +94,21 @@ def systematic(weights: FloatArray, rng: Generator) -> IntArray:
         Weights of the particles, which sum to one.
     rng : Generator
         Source of randomness.
+    count : int, optional
+        Number N of particles afterwards; by default as many as before.
 
     Returns
     -------
-    int array of shape (M,)
-        Indices in which each particle occurs about M times its weight.
+    int array of shape (N,)
+        Indices in which each particle occurs about N times its weight.
 
     References
     ----------
     Kitagawa (1996), *Monte Carlo filter and smoother for non-Gaussian nonlinear state space models*.
     """
-    count = len(weights)
-    positions = (rng.random() + np.arange(count)) / count
-    return np.minimum(np.searchsorted(np.cumsum(weights), positions), count - 1)
+    size = len(weights) if count is None else count
+    positions = (rng.random() + np.arange(size)) / size
+    return np.minimum(np.searchsorted(np.cumsum(weights), positions), len(weights) - 1)
 
 
 class Particles(Engine):
@@ -119,6 +124,9 @@ class Particles(Engine):
         Short form of ``rewards=Gaussian(variance=noise_variance)``.
     n_draws : int, default=10000
         Number of particles.
+    most_draws : int, optional
+        Largest number of particles: a rule may ask for more than ``n_draws`` (:meth:`want`), and gets them in the next
+        move. By default the number is fixed.
     seed : int, SeedSequence or None
         Seed of the particles.
     rewards : Gaussian, optional
@@ -148,13 +156,14 @@ class Particles(Engine):
         "memory": Number(low=-ABOVE_ONE, high=ABOVE_ONE),
         "particles": {
             "rows": Maybe(ROWS),
-            "theta": Maybe(Reals("n_draws", "dimension")),
-            "included": Maybe(flags("n_draws", "dimension")),
-            "beta": Maybe(Reals("n_draws", low=0.0, high=1.0)),
-            "slab_variances": Maybe(Reals("n_draws", low=LEAST_POSITIVE)),
-            "noise_variances": Maybe(Reals("n_draws", low=LEAST_POSITIVE)),
+            "theta": Maybe(Reals("particles", "dimension")),
+            "included": Maybe(flags("particles", "dimension")),
+            "beta": Maybe(Reals("particles", low=0.0, high=1.0)),
+            "slab_variances": Maybe(Reals("particles", low=LEAST_POSITIVE)),
+            "noise_variances": Maybe(Reals("particles", low=LEAST_POSITIVE)),
         },
-        "log_weights": Reals("n_draws", low=-math.inf, high=LARGEST_FLOAT),
+        "log_weights": Reals("particles", low=-math.inf, high=LARGEST_FLOAT),
+        "wanted": Count(),
     }
 
     def __init__(
@@ -165,10 +174,13 @@ class Particles(Engine):
         n_draws: int = 10_000,
         seed: Seed = None,
         rewards: Rewards | None = None,
+        most_draws: int | None = None,
     ) -> None:
         if not isinstance(prior, SpikeSlab):
             raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
         super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
+        self.most_draws = None if most_draws is None else check_count("most_draws", most_draws, n_draws, MOST_DRAWS)
+        self._wanted = self.n_draws
         check_prior(prior, self.dimension, self.noise)
         self.log_evidence = 0.0
         self.sweeps = 0  # of the last move
@@ -200,11 +212,11 @@ class Particles(Engine):
         """
         self.check_limits(x, y, weights)
         self._cloud = forked(self._cloud)
-        least, summed, variances = LEAST_SHARE * self.n_draws, 0, self._noise_variances_of(self._particles)
+        summed, variances = 0, self._noise_variances_of(self._particles)
         for i, (row, reward) in enumerate(zip(x, y.tolist(), strict=True)):
             taken, weight = 0.0, 1.0 if weights is None else float(weights[i])
             while taken < 1.0:
-                before = self._cloud.weights
+                before, least = self._cloud.weights, LEAST_SHARE * len(self._particles)
                 part, gained = self._cloud.temper(row, reward, variances / weight, 1.0 - taken, least)
                 size, taken = self._cloud.weights.effective_size, min(taken + part, 1.0)
                 lost = size < min(FEWEST, least / 2.0) or self._blind(row, weight)
@@ -241,7 +253,7 @@ class Particles(Engine):
         """Report how far the sampling can be trusted; whether the model is right is another question."""
         distinct = self._particles.distinct()
         size = self._cloud.weights.effective_size
-        worth = f"{self.n_draws} particles, {distinct} distinct, worth {size:.0f} independent draws"
+        worth = f"{len(self._particles)} particles, {distinct} distinct, worth {size:.0f} independent draws"
         moved = "not moved yet"
         if self.sweeps > 0:
             done = "forgot" if self.memory < FORGOTTEN else "did NOT forget"
@@ -257,6 +269,21 @@ class Particles(Engine):
         draws = self.draws()
         picked = rng.choice(len(draws), size=size, p=draws.weights)
         return draws.source.take(picked).dense if isinstance(draws.source, Rows) else draws.source[picked]
+
+    def want(self, number: int) -> None:
+        """Ask for a number of particles, which there will be after the next move.
+
+        Parameters
+        ----------
+        number : int
+            How many would be enough; fewer than ``n_draws`` or more than ``most_draws`` there never are.
+        """
+        self._wanted = min(max(number, self.n_draws), self.n_draws if self.most_draws is None else self.most_draws)
+
+    def _next_number(self) -> int:
+        """Return the number of particles after the next move: as many as now, unless many more or fewer are wanted."""
+        now = len(self._particles)
+        return now if now * ENOUGH <= self._wanted <= now / ENOUGH else self._wanted
 
     def believer(self) -> "Particles":
         """Return a copy with a fixed noise variance, which may be told rewards that have not been seen."""
@@ -281,7 +308,7 @@ class Particles(Engine):
         self._particles, logs = particles, self._cloud.weights.logs - before
         self._cloud = Cloud(particles.coefficients, logs + self._log_likelihood())
         self.log_evidence -= self.evidence.count * math.log(unit)
-        if self._cloud.weights.effective_size < LEAST_SHARE * self.n_draws:
+        if self._cloud.weights.effective_size < LEAST_SHARE * len(self._particles):
             self._resample_and_move(np.zeros(self.dimension), 0.0, 1.0, 0.0, lost=False)
 
     def _log_likelihood(self) -> FloatArray:
@@ -312,7 +339,7 @@ class Particles(Engine):
         one for all particles or one per particle.
         """
         self._rng = copied(self._rng)
-        particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng))
+        particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng, self._next_number()))
         sums = Sums(self.evidence, x, y, part * weight, part)
         (self._redraw if lost else self._move)(particles, sums, x)
         self._particles, variances = particles, self._noise_variances_of(particles)
@@ -364,6 +391,7 @@ class Particles(Engine):
             "memory": self.memory,
             "particles": self._particles.state(),
             "log_weights": self._cloud.weights.logs,
+            "wanted": self._wanted,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -376,8 +404,12 @@ class Particles(Engine):
             raise wrong("particles", "what the prior learns", ", ".join(particles.learnt()) or "nothing learnt")
         if found["log_weights"].max() == -math.inf:
             raise wrong("log_weights", "a particle of positive weight", "none")
+        most = self.n_draws if self.most_draws is None else self.most_draws
+        if not self.n_draws <= min(len(particles), found["wanted"]) <= max(len(particles), found["wanted"]) <= most:
+            raise wrong("particles", f"{self.n_draws} to {most} of them", f"{len(particles)} and {found['wanted']}")
         super().restore(state)
         self.check_saved_limits()
+        self._wanted = found["wanted"]
         self.log_evidence = math.nan if found["log_evidence"] is None else found["log_evidence"]
         self.sweeps, self.memory = found["sweeps"], found["memory"]
         self._particles = particles

@@ -12,7 +12,7 @@ from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.layouts import Layout, Reals, wrong
 
 ROWS: Layout = {
-    "counts": Reals("n_draws", low=0, high=2**31 - 1, dtypes=("int32",)),
+    "counts": Reals("particles", low=0, high=2**31 - 1, dtypes=("int32",)),
     "columns": Reals("entries", low=0, high=2**31 - 1, dtypes=("int32",)),
     "values": Reals("entries"),
 }

@@ -218,6 +218,10 @@ class CostToGo(Rule):
         reasons = Reasons.of(action, candidates, drivers, "P(optimal)", columns, contributions, notes, remarks)
         return Choice(action, probability, reasons)
 
+    def draws_wanted(self, beliefs: Beliefs) -> int:
+        """Return the number of draws of which few enough are alone in their groups."""
+        return beliefs.information.draws_wanted
+
     def health(self, beliefs: Beliefs) -> Health:
         """Report how much of the gain was noise of the draws, most of which the rule takes out."""
         return beliefs.information.health(corrected=True)

@@ -120,6 +120,10 @@ class InformationDirected(Rule):
         )
         return Choice(action, probability, reasons)
 
+    def draws_wanted(self, beliefs: Beliefs) -> int:
+        """Return the number of draws of which few enough are alone in their groups."""
+        return beliefs.information.draws_wanted
+
     def health(self, beliefs: Beliefs) -> Health:
         """Report how much of the gain is noise of the draws."""
         return beliefs.information.health(corrected=self.gain.startswith("unbiased"))

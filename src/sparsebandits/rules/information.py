@@ -28,6 +28,10 @@ from sparsebandits.rules.optima import best_actions
 MOST_NOISE = 0.5
 """Share of the information gain, and of the variance of mean rewards, that may be noise of the draws in good health."""
 
+NOISE_WANTED = 0.2
+"""Noise in the gain, as a share of the variance of mean rewards, up to which a correction leaves good decisions. With
+2,000 draws it is 0.9 at d = 1000 and K = 10,000, where regret was several times that with 10,000."""
+
 REMAINS = 0.2
 """What the correction leaves of the noise, as a share of what it takes out (``python -m benchmarks.gain``)."""
 
@@ -81,6 +85,14 @@ class Information:
     def noise_in_gain(self) -> float:
         """Share of ``gain``, summed over actions, that ``unbiased_gain`` takes out as noise of the draws."""
         return noise_in_gain(self.gain, self.unbiased_gain)
+
+    @property
+    def draws_wanted(self) -> int:
+        """Number of draws with which noise would be about ``NOISE_WANTED`` of Var⟨a, θ⟩ in the gain.
+
+        The noise share c is about the number of groups per draw, so it takes c M / NOISE_WANTED draws.
+        """
+        return math.ceil(self.best.noise_share * len(self.best.weights) / NOISE_WANTED)
 
     @property
     def is_large(self) -> bool:

@@ -56,6 +56,21 @@ class Rule(ABC):
             got = type(posterior).__name__
             raise ArgumentTypeError("posterior", f"an engine, such as Particles, for {type(self).__name__}", got)
 
+    def draws_wanted(self, beliefs: Beliefs) -> int | None:
+        """Return how many draws would be enough for what this rule computes from them.
+
+        Parameters
+        ----------
+        beliefs : Beliefs
+            The posterior and the actions.
+
+        Returns
+        -------
+        int or None
+            The number; None if the rule does not mind, as by default.
+        """
+        return None
+
     def health(self, beliefs: Beliefs) -> Health | None:
         """Report how far the draws can be trusted for what this rule computes from them.
 
