@@ -37,6 +37,7 @@ from sparsebandits.posteriors.kernels.continuous import GAUSSIAN, LAPLACE, conti
 from sparsebandits.posteriors.kernels.inline_random import random_state
 from sparsebandits.posteriors.kernels.point_mass import point_mass_sweep
 from sparsebandits.posteriors.rows import Rows
+from sparsebandits.posteriors.threads import BLOCK, in_blocks
 
 POINT_MASS = 0  # beside GAUSSIAN and LAPLACE
 
@@ -49,6 +50,9 @@ SWAPS = 4
 SINGLE = 1e4
 """Size of coefficients in posterior standard deviations (without the prior), √n |θ| / σ, up to which a sweep over
 coordinates is in single precision: its rounding errors are below a thousandth of such a deviation."""
+
+WIDE = 4000
+"""Number of features above which X'X is in single precision for sweeps over models: a matrix of 128 MB in double."""
 
 MOST_AT_ONCE = 2**20
 """Number of coefficients that are drawn from the prior at a time."""
@@ -93,8 +97,9 @@ class Sums:
 
     @cached_property
     def gram(self) -> FloatArray:
-        """X'X, shape ``(d, d)``, in C order."""
-        gram: FloatArray = self._evidence.gram_with(self._row)
+        """X'X, shape ``(d, d)``, in C order; in single precision where it would fill the memory."""
+        narrow = len(self.squares) > WIDE and 1e-30 < float(self.squares.max()) < 1e30
+        gram: FloatArray = self._evidence.gram_with(self._row, np.float32 if narrow else np.float64)
         return gram
 
     @cached_property
@@ -242,10 +247,13 @@ class Moves:
         Number of features d.
     rewards : Gaussian
         How a reward arises from θ.
+    threads : int, default=1
+        Number of threads that sweep over members with a point-mass spike.
     """
 
-    def __init__(self, prior: SpikeSlab, dimension: int, rewards: Rewards) -> None:
+    def __init__(self, prior: SpikeSlab, dimension: int, rewards: Rewards, threads: int = 1) -> None:
         self.prior = prior
+        self._threads = threads
         self.dimension = dimension
         self.noise = rewards.variance  # an engine sets it anew when the unit of the rewards is known
         self._slab_mean, self._slab_variance = prior.slab(dimension)
@@ -417,21 +425,33 @@ class Moves:
         reach = np.sqrt(slab) / units + np.abs(slab_mean) + np.abs(sums.moment) * units * root * root
         single = bool(reach.max() < SINGLE) and high < 1e20 * low
         gram, moment = sums.scaled(units * root, single)
-        ends, columns, values = point_mass_sweep(
-            members.rows.arrays,
-            units,
-            precisions / (root * root),
-            rng.permutation(self.dimension),
-            gram,
-            moment * gram.dtype.type(root),
-            slab_mean,
-            slab_variance,
-            scales,
-            self._log_odds,
-            self._shared_log_odds(members),
-            random_state(rng),
-        )
-        members.coefficients = Rows(np.append(0, ends[:-1]), ends, columns, values, self.dimension)
+        order, shared = rng.permutation(self.dimension), self._shared_log_odds(members)
+        states, relative = self._states(len(members), rng), precisions / (root * root)
+        moment = moment * gram.dtype.type(root)
+
+        def sweep(block: slice) -> Rows:
+            begins, ends, columns, values = members.rows.arrays
+            found = point_mass_sweep(
+                (begins[block], ends[block], columns, values),
+                units,
+                relative[block],
+                order,
+                gram,
+                moment,
+                slab_mean,
+                slab_variance,
+                scales[block],
+                self._log_odds,
+                shared[block],
+                states[block.start],
+            )
+            return Rows.after(found, self.dimension)
+
+        members.coefficients = Rows.joined(in_blocks(sweep, len(members), self._threads))
+
+    def _states(self, size: int, rng: Generator) -> dict[int, Any]:
+        """Return a random state for each block of members, by where it starts."""
+        return {start: random_state(rng) for start in range(0, size, BLOCK)}
 
     def models(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Sweep over models with θ (and a Beta inclusion) integrated out, then draw θ.
@@ -458,28 +478,37 @@ class Moves:
             order = order[np.argsort(hashes[order], kind="stable")]
             starts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order[0]]))
             first, counts = order[starts], np.diff(starts, append=size)
-        ends, columns, values = collapsed_sweep(
-            (rows.begins[first], rows.ends[first], rows.columns),
-            counts,
-            self.dimension,
-            self._precisions(members)[first],
-            rng.permutation(self.dimension),
-            SWAPS,
-            self._sized,
-            sums.neighbours,
-            sums.gram,
-            sums.moment,
-            self._slab_mean,
-            self._slab_variance,
-            self._scales(members)[first],
-            self._log_odds,
-            self._size_log_odds,
-            self._shared_log_odds(members)[first] if self._of_total else np.zeros(len(first)),
-            random_state(rng),
-        )
+        order_of_visits, scales = rng.permutation(self.dimension), self._scales(members)[first]
+        precisions, states = self._precisions(members)[first], self._states(len(first), rng)
+        shared = self._shared_log_odds(members)[first] if self._of_total else np.zeros(len(first))
+        neighbours, gram = sums.neighbours, sums.gram
+
+        def sweep(block: slice) -> Rows:
+            found = collapsed_sweep(
+                (rows.begins[first[block]], rows.ends[first[block]], rows.columns),
+                counts[block],
+                self.dimension,
+                precisions[block],
+                order_of_visits,
+                SWAPS,
+                self._sized,
+                neighbours,
+                gram,
+                sums.moment,
+                self._slab_mean,
+                self._slab_variance,
+                scales[block],
+                self._log_odds,
+                self._size_log_odds,
+                shared[block],
+                states[block.start],
+            )
+            return Rows.after(found, self.dimension)
+
+        after = Rows.joined(in_blocks(sweep, len(first), self._threads))
         place = np.empty(size, dtype=np.intp)
         place[order] = np.arange(size)  # each takes the place of a member that had its model
-        members.coefficients = Rows(np.append(0, ends[:-1]), ends, columns, values, self.dimension).take(place)
+        members.coefficients = after.take(place)
 
     def block(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Sweep over γ with θ integrated out, then draw θ in one block, for a Gaussian or Laplace spike.

@@ -81,6 +81,9 @@ DRIFT = 4.0
 FEW_DRAWS = 500
 """Effective draws below which probabilities are accurate to a few per cent at best, and :meth:`health` says so."""
 
+MOST_THREADS = 1024
+"""Largest number of threads."""
+
 WATCHED = 500
 """Number of particles on which the correlation is measured."""
 
@@ -127,6 +130,9 @@ class Particles(Engine):
     most_draws : int, optional
         Largest number of particles: a rule may ask for more than ``n_draws`` (:meth:`want`), and gets them in the next
         move. By default the number is fixed.
+    threads : int, default=1
+        Number of threads for moves, and for the best action under each particle. Draws are the same to the byte for any
+        number. It pays for large problems; experiments use processes instead.
     seed : int, SeedSequence or None
         Seed of the particles.
     rewards : Gaussian, optional
@@ -175,17 +181,19 @@ class Particles(Engine):
         seed: Seed = None,
         rewards: Rewards | None = None,
         most_draws: int | None = None,
+        threads: int = 1,
     ) -> None:
         if not isinstance(prior, SpikeSlab):
             raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
         super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
         self.most_draws = None if most_draws is None else check_count("most_draws", most_draws, n_draws, MOST_DRAWS)
+        self.threads = check_count("threads", threads, most=MOST_THREADS)
         self._wanted = self.n_draws
         check_prior(prior, self.dimension, self.noise)
         self.log_evidence = 0.0
         self.sweeps = 0  # of the last move
         self.memory = 0.0  # correlation of particles before and after that move
-        self._moves = Moves(prior, dimension, self.rewards)
+        self._moves = Moves(prior, dimension, self.rewards, self.threads)
         self._resolution = _squared_resolution(prior, dimension, self.n_draws)
         self._particles = self._moves.from_prior(self._rng, n_draws)
         self._cloud = Cloud(self._particles.coefficients)
@@ -289,7 +297,7 @@ class Particles(Engine):
         """Return a copy with a fixed noise variance, which may be told rewards that have not been seen."""
         other = super().believer()
         assert isinstance(other, Particles)
-        other._moves = Moves(other.prior, other.dimension, other.rewards)
+        other._moves = Moves(other.prior, other.dimension, other.rewards, other.threads)
         if not self.rewards.known:
             other._particles = replace(other._particles, noise_variances=None)
         return other

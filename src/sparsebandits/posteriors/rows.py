@@ -153,8 +153,16 @@ class Rows:
         return running[self.ends] - running[self.begins]
 
     @classmethod
+    def after(cls, found: tuple[Any, Any, Any], dimension: int) -> "Rows":
+        """Return rows that lie one after the other, from the ends, columns and values that sweeps return."""
+        ends, columns, values = found
+        return cls(np.append(0, ends[:-1]), ends, columns, values, dimension)
+
+    @classmethod
     def joined(cls, parts: Sequence["Rows"]) -> "Rows":
         """Return the rows of several, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
         shift = np.cumsum([0, *(len(part.columns) for part in parts[:-1])])
         return cls(
             np.concatenate([part.begins + before for part, before in zip(parts, shift, strict=True)]),

@@ -215,7 +215,7 @@ class Beliefs:
             Its distribution. Actions that tie are compared by the posterior mean: an exact one, or that of the draws up
             to its Monte Carlo error.
         """
-        optima = self._memory.of(draws.source, self.features)
+        optima = self._memory.of(draws.source, self.features, getattr(self.posterior, "threads", 1))
         if getattr(self.posterior, "picks_from_draws", True):
             return Best(optima, draws.weights, sampled=True)
         return Best(optima, draws.weights, exact_mean=self.coefficients)

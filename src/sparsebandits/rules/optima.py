@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 from sparsebandits.arguments import FloatArray, IntArray, frozen
 from sparsebandits.posteriors.draws import mostly_zero
 from sparsebandits.posteriors.rows import Rows
+from sparsebandits.posteriors.threads import BLOCK as THREAD_BLOCK
+from sparsebandits.posteriors.threads import in_blocks
 from sparsebandits.randomness import stream
 
 if TYPE_CHECKING:
@@ -232,7 +234,7 @@ class Kept(NamedTuple):
     scale: float
 
 
-def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared) -> Optima:
+def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared, threads: int = 1) -> Optima:
     """Find the best actions under each draw.
 
     Parameters
@@ -241,6 +243,8 @@ def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared) -> O
         Draws of θ, one per row.
     actions : array of shape (K, d) or Prepared
         One row per action.
+    threads : int, default=1
+        Number of threads; the result is the same for any number.
 
     Returns
     -------
@@ -256,7 +260,7 @@ def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared) -> O
     elif mostly_zero(source):
         rows = Rows.of(source)
     if rows is not None:
-        best, ties, kept, spread = _best_of_rows(rows, known)
+        best, ties, kept, spread = _best_of_rows(rows, known, threads)
     else:
         assert not isinstance(source, Rows)
         best, value, ties = _best_by_product(source, known)
@@ -284,7 +288,9 @@ def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared) -> O
     return Optima(known, source, value, cell, order, starts, members, member_starts, rows, kept, spread)
 
 
-def _best_of_rows(rows: Rows, actions: Prepared) -> tuple[IntArray, NDArray[np.bool_], Kept | None, FloatArray | None]:
+def _best_of_rows(
+    rows: Rows, actions: Prepared, threads: int
+) -> tuple[IntArray, NDArray[np.bool_], Kept | None, FloatArray | None]:
     """Return one best action under each draw, whether others may be as good, and predictions or their variances.
 
     Coefficients that all draws have are relative to their mean, so that single precision is enough for predictions
@@ -301,15 +307,28 @@ def _best_of_rows(rows: Rows, actions: Prepared) -> tuple[IntArray, NDArray[np.b
     scale = power_above(float(terms.max()))
     unit = panels.units / scale
     kept = np.empty((draws, len(distinct)) if draws * len(distinct) <= MOST_KEPT else (0, 0), np.float32)
-    best, ties, squares = best_of_rows(
-        (*rows.arrays[:3], (apart * unit[rows.columns]).astype(np.float32)),
-        panels.single,
-        len(distinct),
-        _single_row(rest * unit),
-        panels.padded(means / scale),
-        (SINGLE * terms / scale).astype(np.float32),
-        kept,
-    )
+    begins, ends, columns, _ = rows.arrays
+    values, reference = (apart * unit[columns]).astype(np.float32), _single_row(rest * unit)
+    padded, margins = panels.padded(means / scale), (SINGLE * terms / scale).astype(np.float32)
+
+    def search(block: slice) -> tuple[IntArray, NDArray[np.bool_], FloatArray]:
+        some = begins[block], ends[block], columns, values
+        given = (
+            some,
+            panels.single,
+            len(distinct),
+            reference,
+            padded,
+            margins[block],
+            kept[block] if len(kept) else kept,
+        )
+        found: tuple[IntArray, NDArray[np.bool_], FloatArray] = best_of_rows(*given)
+        return found
+
+    parts = in_blocks(search, draws, threads)
+    best, ties = (np.concatenate([part[i] for part in parts]) for i in range(2))
+    shares = np.diff([*range(0, draws, THREAD_BLOCK), draws]) / draws
+    squares = np.sum([part[2] * share for part, share in zip(parts, shares, strict=True)], axis=0)
     return (best, ties, Kept(kept, means, scale), None) if len(kept) else (best, ties, None, squares * scale**2)
 
 
@@ -402,7 +421,7 @@ class OptimaMemory:
     def __init__(self) -> None:
         self._last: Optima | None = None
 
-    def of(self, source: FloatArray | Rows, actions: FloatArray) -> Optima:
+    def of(self, source: FloatArray | Rows, actions: FloatArray, threads: int = 1) -> Optima:
         """Return the best actions; compute again only what depends on an array that has changed.
 
         Parameters
@@ -411,6 +430,8 @@ class OptimaMemory:
             Draws of θ; an array is read-only.
         actions : array of shape (K, d)
             One row per action; read-only.
+        threads : int, default=1
+            Number of threads.
 
         Returns
         -------
@@ -421,5 +442,5 @@ class OptimaMemory:
         if known.features is not actions:
             known = Prepared(actions)
         if self._last is None or self._last.source is not source or self._last.actions is not known:
-            self._last = best_actions(source, known)
+            self._last = best_actions(source, known, threads)
         return self._last

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sparsebandits.posteriors.kernels.compiled import COMPILED
+from sparsebandits.posteriors.kernels.compiled import COMPILED, THREADED
 from sparsebandits.posteriors.kernels.inline_random import binomial, happens, normal, uniform
 from sparsebandits.posteriors.kernels.rows import longer
 
@@ -281,7 +281,7 @@ def _first_above(sums: Any, value: float) -> Any:
     return low
 
 
-@njit(**COMPILED)
+@njit(**THREADED)
 def collapsed_sweep(
     models: Any,
     counts: Any,
@@ -541,17 +541,20 @@ def correlated_neighbours(gram: Any, most: int = 4) -> Any:
            [ 1, -1]])
     """
     d = len(gram)
-    scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
-    correlation = np.abs(gram) / scale[:, np.newaxis] / scale
-    np.fill_diagonal(correlation, -1.0)
+    scale = np.sqrt(np.maximum(np.diag(gram).astype(np.float64), 1e-300))
     count = min(most, d - 1)
-    near = np.zeros((d, d), dtype=bool)
-    if count > 0:
-        top = np.argpartition(correlation, d - count, axis=1)[:, d - count :]
-        near[np.arange(d)[:, np.newaxis], top] = True
-        near |= near.T
-    result = np.full((d, max(int(near.sum(axis=1).max(initial=0)), 1)), -1)
-    for j in range(d):
-        others = np.flatnonzero(near[j])
-        result[j, : len(others)] = others
+    top = np.empty((d, count), dtype=np.int64)
+    at_once = max(1, 2**20 // d)
+    for start in range(0, d, at_once if count else d):  # so that no second matrix is made
+        rows = np.arange(start, min(start + at_once, d))
+        if count:
+            correlation = np.abs(gram[rows]) / scale[rows, np.newaxis] / scale
+            correlation[np.arange(len(rows)), rows] = -1.0
+            top[rows] = np.argpartition(correlation, d - count, axis=1)[:, d - count :]
+    one, other = np.repeat(np.arange(d), count), top.ravel()
+    pairs = np.unique(np.concatenate((one * d + other, other * d + one)))
+    first, second = pairs // d, pairs % d
+    degree = np.bincount(first, minlength=d)
+    result = np.full((d, max(int(degree.max(initial=0)), 1)), -1)
+    result[first, np.arange(len(first)) - np.repeat(np.cumsum(degree) - degree, degree)] = second
     return result

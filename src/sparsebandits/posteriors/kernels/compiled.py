@@ -12,6 +12,9 @@ from numba.core import event
 COMPILED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}}
 """Settings of all kernels but the short ones that are always inlined."""
 
+THREADED: dict[str, Any] = {**COMPILED, "nogil": True}
+"""Settings of kernels that work on blocks of particles, several at a time if there are several threads."""
+
 LINE = "sparsebandits: compiling kernels, once per installation; this takes about 20 seconds"
 
 

@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sparsebandits.arguments import FloatArray, IntArray
-from sparsebandits.posteriors.kernels.compiled import COMPILED
+from sparsebandits.posteriors.kernels.compiled import COMPILED, THREADED
 from sparsebandits.posteriors.rows import Rows
 
 WIDTH = 128
@@ -84,7 +84,7 @@ def _largest(sums: Any) -> Any:
     return max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
 
 
-@njit(**COMPILED)
+@njit(**THREADED)
 def best_of_rows(rows: Any, panels: Any, actions: int, reference: Any, means: Any, margins: Any, kept: Any) -> Any:
     """Return the action with the largest prediction for each row, and whether others may be as good.
 
@@ -407,7 +407,7 @@ def sums_of_groups(ends: Any, values: Any, target: Any, size: int, weights: Any)
     return sums
 
 
-@njit(**COMPILED)
+@njit(**THREADED)
 def weighted_squares(rows: Any, weights: Any, centre: Any, offset: Any, panels: Any, actions: int) -> Any:
     """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a] − offset[g])² for each action a.
 

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sparsebandits.posteriors.kernels.compiled import COMPILED
+from sparsebandits.posteriors.kernels.compiled import THREADED
 from sparsebandits.posteriors.kernels.inline_random import BYTE, LOGITS, happens_in_bin, normal, random_bits
 from sparsebandits.posteriors.kernels.rows import longer
 
 SHIFT_8 = np.uint64(8)
 
 
-@njit(**COMPILED)
+@njit(**THREADED)
 def point_mass_sweep(
     rows: Any,
     units: Any,
