@@ -1,5 +1,6 @@
 """The rule of least cost to go, against a search by brute force."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sparsebandits as sb
-from sparsebandits.arguments import ArgumentError
+from sparsebandits.arguments import ArgumentError, FloatArray, frozen
 from sparsebandits.policies.sparse import SparsePolicy
+from sparsebandits.posteriors.kernels.choosing import leading, sums_of_cells
 from sparsebandits.rules.choice import PRIORS
 from sparsebandits.rules.cost_to_go import CostToGo, cheapest, costs
 
@@ -297,3 +299,62 @@ def test_notes_on_the_prior_the_rows_left_and_the_end() -> None:
     last, over = policy.ask(), policy.ask()
     assert last.reasons.remarks == ()
     assert [one.reasons.notes["rounds ahead"] for one in (last, over)] == [1.0, 0.0]
+
+
+def plain_costs(regret: FloatArray, information: FloatArray, entropy: float, rounds: float) -> FloatArray:
+    """The formulas of the module in plain NumPy: m, the cost now and the cost later, shape ``(3, K)``."""
+    least = float(regret.min())
+    apart = regret - least
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        until = np.where(information > 0.0, 0.5 * entropy / information, np.inf)  # where nothing is learnt
+        if least <= 0.0 or entropy <= 0.0:  # nothing to learn
+            until = np.full(len(regret), np.inf)
+        best = rounds - 0.5 - np.where(apart > 0.0, until * apart / least, 0.0)
+    play = np.clip(best, 1.0, np.maximum(until, 1.0))
+    rate = 1.0 / np.maximum(until, 1e-300)
+    doubt = np.maximum(1.0 - play * rate, 0.0)
+    later = least * (play - 0.5 * play * (play - 1.0) * rate + doubt * (rounds - play))
+    return np.array([play, apart * play, later])
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    least=st.sampled_from([0.0, 1e-12, 0.3, 1e9]),
+    entropy=st.sampled_from([0.0, 1e-300, 0.01, 3.0]),
+    rounds=st.sampled_from([1.0, 2.0, 500.0, 1e15]),
+)
+def test_compiled_costs_are_the_plain_ones(seed: int, least: float, entropy: float, rounds: float) -> None:
+    rng = np.random.default_rng(seed)
+    regret = least + rng.choice([0.0, 1e-9, 0.1, 5.0], 12) * rng.random(12)
+    information = np.minimum(rng.choice([0.0, 1e-12, 0.2, 9.0], 12) * rng.random(12), entropy)
+    found = costs(regret, information, entropy, rounds)
+    expected = plain_costs(regret, information, entropy, rounds)
+    scale = np.abs(expected).max(axis=1, keepdims=True)
+    assert (np.abs(np.array(found) - expected) <= 1e-9 * scale).all()
+
+
+def test_costs_with_a_round_too_many_are_caught() -> None:
+    regret, information = np.array([0.1, 0.3, 0.2]), np.array([0.0, 0.01, 0.2])
+    found = np.array(costs(regret, information, 1.0, 100.0))
+    np.testing.assert_allclose(found, plain_costs(regret, information, 1.0, 100.0))
+    assert not np.allclose(found, plain_costs(regret, information, 1.0, 101.0))
+
+
+@given(seed=st.integers(0, 2**32), size=st.integers(1, 40), count=st.integers(1, 12))
+def test_leading_candidates_are_ranked_by_value_then_by_ties_then_by_place(seed: int, size: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    values, ties = rng.integers(0, 4, size).astype(float), rng.integers(0, 3, size).astype(float)
+    expected = sorted(range(size), key=lambda k: (-values[k], -ties[k], k))[:count]
+    assert leading(values, ties, count).tolist() == expected
+
+
+def test_sums_of_cells_are_sums() -> None:
+    rng = np.random.default_rng(0)
+    weights, value = frozen(rng.dirichlet(np.ones(50))), rng.standard_normal(50)
+    order, starts = rng.permutation(50), np.array([0, 7, 8, 30, 50])
+    weight, squares, expected, square, ordered = sums_of_cells(weights, order, starts, value)
+    parts = [weights[order[a:b]] for a, b in pairwise(starts.tolist())]
+    np.testing.assert_allclose(weight, [part.sum() for part in parts])
+    np.testing.assert_allclose(squares, [part @ part for part in parts])
+    assert (expected, square) == pytest.approx((weights @ value, weights @ weights))
+    np.testing.assert_allclose(ordered, weights[order], rtol=1e-6)

@@ -66,7 +66,7 @@ class Whole:
     def of(cls, optima: Optima) -> "Whole":
         """Compute everything for draws that have just moved."""
         size = len(optima.order)
-        equal = Best(optima, np.full(size, 1.0 / size))
+        equal = Best(optima, np.full(size, 1.0 / size), sampled=True)
         between, total = equal.variances(), optima.spread
         assert total is not None
         gain = unbiased(between, total, equal.noise_share, equal.square) + 0.05 * total
