@@ -183,13 +183,13 @@ class CostToGo(Rule):
             variance = of.unbiased_gain + self.share * of.reward_variance
             return np.minimum(0.5 * np.log1p(variance / beliefs.noise_variances), entropy)
 
-        def cost_of(of: Information | Screen) -> Costs:
-            return costs(known.expected_regret, information(of), entropy, rounds)
-
         used: Information | Screen = known
         if known.is_large:
-            used = Screen.of(known.best, known.centre).settled(lambda screen: cost_of(screen).total)
-        gain, cost = information(used), cost_of(used)
+            used = Screen.of(known.best, known.centre).settled(
+                lambda screen: costs(known.expected_regret, information(screen), entropy, rounds).total
+            )
+        gain = information(used)
+        cost = costs(known.expected_regret, gain, entropy, rounds)
         total = np.where(used.exact_rows, cost.total, np.inf) if isinstance(used, Screen) else cost.total
         action, probability = cheapest(total, known.expected_regret, rng)
         greedy = float(known.expected_regret.min()) * rounds
