@@ -510,3 +510,26 @@ def test_the_constant_printed_in_the_paper_is_too_small() -> None:
     gain = mutual_information(draws, actions, 1.0)
     assert (v > (m**2 + 1) / 2 * gain).all()
     assert (v <= 2 * (m**2 + 1) * gain).all()
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_predictions_of_some_draws_where_group_means_are_cheaper(
+    centred: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gain is exact, and variances of rewards come from a quarter of 4,000 draws: √(2/1000) is 4.5%."""
+    drawn, actions = random_problem(2, 4000, 20, 30, zeros=0.85)
+    weights = 0.5 + np.random.default_rng(0).random(4000)
+    draws = Draws(drawn.theta, weights / weights.sum())
+    centre = actions[:5].mean(axis=0) if centred else None
+    expected = information(draws, actions, centre=centre)
+    assert expected.best.optima.kept is not None
+    assert expected.best.optima.kept.every == 1
+    monkeypatch.setattr("sparsebandits.rules.optima.FEW", 20_000)
+    found = information(draws, actions, centre=centre)
+    assert found.best.optima.kept is not None
+    assert found.best.optima.kept.every == 4
+    np.testing.assert_allclose(found.mean, expected.mean, atol=1e-12)
+    np.testing.assert_allclose(found.expected_regret, expected.expected_regret, atol=1e-12)
+    np.testing.assert_allclose(found.gain, expected.gain, rtol=1e-4)
+    np.testing.assert_allclose(found.reward_variance, expected.reward_variance, rtol=0.25)
+    assert found.reward_variance.sum() == pytest.approx(expected.reward_variance.sum(), rel=0.1)

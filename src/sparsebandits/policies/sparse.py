@@ -37,7 +37,7 @@ ENGINES: dict[str, type[SparseEngine]] = {
     "enumeration": Enumeration,
 }
 
-DRAWS = 2000
+DRAWS = 1000
 """Default number of posterior draws. Decisions with 10,000 are not better, since the gain is corrected for the noise of
 the draws (docs/rules.md), as long as there are several draws for each action that may be the best."""
 

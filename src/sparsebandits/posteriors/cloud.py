@@ -1,6 +1,7 @@
 """Draws that follow the posterior by reweighting: importance sampling, one observation at a time."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -144,18 +145,32 @@ class Cloud:
         part, gained : float, float
             The part that was taken in, and what it adds to the log evidence.
         """
-        before, misfit, constant = self.weights, self.misfit(x, y), 0.0
-        if np.ndim(variances) == 0:
-            log_likelihood = misfit / (-2.0 * variances)
-            constant = -0.5 * (y * y / variances + math.log(2.0 * math.pi * variances))
+        before, constant = self.weights, 0.0
+        if np.ndim(variances) == 0 and isinstance(self._source, Rows):  # in one pass of compiled code
+            from sparsebandits.posteriors.kernels.weighing import reweighted
+
+            constant, predictions = -0.5 * (y * y / variances + math.log(2.0 * math.pi * variances)), self._predicted(x)
+
+            def weigh(part: float) -> Weights:
+                return Weights(*reweighted(before.logs, predictions, y, -0.5 * part / variances))
+
         else:
-            log_likelihood = -0.5 * ((misfit + y * y) / variances + np.log(2.0 * np.pi * variances))
+            misfit = self.misfit(x, y)
+            if np.ndim(variances) == 0:
+                log_likelihood = misfit / (-2.0 * variances)
+                constant = -0.5 * (y * y / variances + math.log(2.0 * math.pi * variances))
+            else:
+                log_likelihood = -0.5 * ((misfit + y * y) / variances + np.log(2.0 * np.pi * variances))
+
+            def weigh(part: float) -> Weights:
+                return Weights.of(before.logs + part * log_likelihood)
+
         part = most
-        after = Weights.of(before.logs + part * log_likelihood)
+        after = weigh(part)
         if after.effective_size < least:
             # The effective number falls from above ``least`` at 0 to below it at ``most``.
-            part = max(_bisect(before.logs, log_likelihood, part, least), min(LEAST_PART, part))
-            after = Weights.of(before.logs + part * log_likelihood)
+            part = max(_bisect(weigh, part, least), min(LEAST_PART, part))
+            after = weigh(part)
         self.reweight(after)
         return part, after.log_total - before.log_total + part * constant
 
@@ -171,10 +186,10 @@ class Cloud:
         return self._draws
 
 
-def _bisect(logs: FloatArray, log_likelihood: FloatArray, most: float, least: float) -> float:
+def _bisect(weigh: Callable[[float], Weights], most: float, least: float) -> float:
     """Return the part of the likelihood, between 0 and ``most``, that brings the effective number to ``least``."""
 
     def surplus(part: float) -> float:
-        return Weights.of(logs + part * log_likelihood).effective_size - least
+        return weigh(part).effective_size - least
 
     return float(scipy.optimize.brentq(surplus, 0.0, most, xtol=1e-12, rtol=1e-9))

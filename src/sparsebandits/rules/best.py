@@ -70,7 +70,7 @@ class Best:
     ) -> None:
         self.optima, self.weights, self._sampled = optima, weights, sampled
         of_cells = self._add_up(optima, weights)
-        self.mean: FloatArray = self._sums.sum(axis=0) if optima.rows is None else optima.rows.mean(frozen(weights))
+        self.mean: FloatArray = self._mean()
         self.predictions: FloatArray = optima.actions.distinct @ self.mean
         if len(optima.members) == len(of_cells) and of_cells.all():  # nothing ties: each cell is a group
             self.cell = self.group = np.arange(len(of_cells))
@@ -79,6 +79,16 @@ class Best:
         self.cell, action, self.share = self._resolved(of_cells, self.mean if exact_mean is None else exact_mean)
         self.support, self.group = np.unique(action, return_inverse=True)
         self.probability = np.bincount(self.group, of_cells[self.cell] * self.share).astype(np.float64, copy=False)
+
+    def _mean(self) -> FloatArray:
+        """Return E θ; from sums over cells where these are needed anyway."""
+        optima = self.optima
+        if optima.rows is None:
+            return np.asarray(self._sums.sum(axis=0))
+        if optima.kept is not None and optima.kept.every > 1:
+            found = np.bincount(optima.grouped.columns, self._sums, optima.rows.dimension)
+            return found.astype(np.float64, copy=False)
+        return optima.rows.mean(frozen(self.weights))
 
     def _add_up(self, optima: Optima, weights: FloatArray) -> FloatArray:
         """Set what is summed over all draws; return the weight of each cell."""
@@ -189,10 +199,27 @@ class Best:
         """
         if self.optima.kept is None:
             return self.variances(centre), self.reward_variances(centre)
+        if self.optima.kept.every > 1:
+            return self.variances(centre), self._thin_variances(self.optima.kept, centre)
         found = self.moments_of(self.optima.kept, slice(None), centre)
         if centre is not None and (found[1] < VISIBLE * self._squared_offset(centre)).any():
             return self.variances(centre), self.reward_variances(centre)
         return found
+
+    def _thin_variances(self, kept: Kept, centre: FloatArray | None) -> FloatArray:
+        """Return Var⟨a − centre, θ⟩ of each distinct action from the predictions of some of the draws."""
+        from sparsebandits.posteriors.kernels.panels import moments_of_predictions
+
+        some, single = self.optima.order[:: kept.every], np.float32
+        weights, offset = self._ordered[:: kept.every], np.zeros(len(some), single)
+        if centre is not None:
+            assert self.optima.rows is not None
+            products = self.optima.rows.take(some).products(centre)
+            offset = ((products - float(centre @ self.mean)) / kept.scale).astype(single)
+        one = np.array([0, len(some)]), np.array([0, 1]), np.array([0]), np.ones(1), np.ones(1)
+        mean = ((self.predictions - kept.means) / kept.scale).astype(single)
+        found = moments_of_predictions(kept.predictions, offset, weights / weights.sum(), *one, mean)
+        return np.asarray(found[1] * kept.scale**2)
 
     def _squared_offset(self, centre: FloatArray) -> float:
         assert self.optima.rows is not None

@@ -28,7 +28,7 @@ from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_between, check_number
 from sparsebandits.posteriors.diagnostics import Health
-from sparsebandits.posteriors.kernels.choosing import costs_to_go, leading
+from sparsebandits.posteriors.kernels.choosing import costs_to_go, informations, leading
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import CANDIDATES, DRIVERS, PRIORS, Choice, Reasons
 from sparsebandits.rules.information import Information, noise_in_gain
@@ -179,16 +179,19 @@ class CostToGo(Rule):
         known, rounds = beliefs.information, self.rounds_left(beliefs.decisions)
         entropy = known.unbiased_entropy
 
-        def information(of: Information | Screen) -> FloatArray:
-            variance = of.unbiased_gain + self.share * of.reward_variance
-            return np.minimum(0.5 * np.log1p(variance / beliefs.noise_variances), entropy)
+        best, noise = known.best, np.ascontiguousarray(beliefs.noise_variances)
+        shares = (best.noise_share, best.square) if len(best.support) > 1 else (0.0, 0.0)
+
+        def information(of: Information | Screen) -> tuple[FloatArray, FloatArray]:
+            gain, unbiased = informations(of.gain, of.reward_variance, noise, *shares, self.share)
+            return np.minimum(gain, entropy), unbiased
 
         used: Information | Screen = known
         if known.is_large:
-            used = Screen.of(known.best, known.centre).settled(
-                lambda screen: costs(known.expected_regret, information(screen), entropy, rounds).total
+            used = Screen.of(best, known.centre).settled(
+                lambda screen: costs(known.expected_regret, information(screen)[0], entropy, rounds).total
             )
-        gain = information(used)
+        gain, unbiased = information(used)
         cost = costs(known.expected_regret, gain, entropy, rounds)
         total = np.where(used.exact_rows, cost.total, np.inf) if isinstance(used, Screen) else cost.total
         action, probability = cheapest(total, known.expected_regret, rng)
@@ -206,9 +209,7 @@ class CostToGo(Rule):
             "cost to go if nothing were learnt": greedy,
             "rounds ahead": 0.0 if self._is_over(beliefs.decisions) else rounds,
             "entropy of the optimal action (nats)": entropy,
-            "share of the gain that was noise of the draws, and taken out": noise_in_gain(
-                used.gain, used.unbiased_gain
-            ),
+            "share of the gain that was noise of the draws, and taken out": noise_in_gain(used.gain, unbiased),
             "effective draws": 1.0 / known.best.square,
         }
         remarks = (PRIORS,) if beliefs.are_the_priors else ()

@@ -38,6 +38,13 @@ MOST_KEPT = 16_000_000
 """Number of predictions that are kept from one decision to the next, since between two moves of the draws only their
 weights change: 64 MB of them, and twice that for a moment."""
 
+FEW = 2**19
+"""Number of predictions above which only some draws' are kept, where group means are cheaper than a pass over all: the
+variance of rewards, which some 2,000 draws give to within 3%, is then all that they are needed for."""
+
+THINNER = 5
+"""Features per draw, K d / M, up to which group means are cheaper."""
+
 SINGLE = 1e-6
 """Share of the terms that predictions are summed from, by which single precision may miss them."""
 
@@ -217,7 +224,7 @@ class Optima:
 
 
 class Kept(NamedTuple):
-    """Predictions of all draws, and what they are relative to.
+    """Predictions of the draws, and what they are relative to.
 
     Attributes
     ----------
@@ -227,11 +234,14 @@ class Kept(NamedTuple):
         ⟨a, reference⟩, where the reference is the mean of the draws, whatever their weights.
     scale : float
         A power of two by which the largest prediction is about one.
+    every : int
+        Which draws the predictions are of: every so manieth, in the order of the cells.
     """
 
     predictions: Any
     means: FloatArray
     scale: float
+    every: int = 1
 
 
 def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared, threads: int = 1) -> Optima:
@@ -283,8 +293,10 @@ def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared, thre
     members = np.concatenate((single, *chosen)).astype(np.intp, copy=False)
     sizes = np.concatenate((np.ones(len(single), dtype=np.intp), [len(one) for one in chosen]))
     member_starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp, copy=False)
-    if kept is not None:
+    if kept is not None and kept.every == 1:
         kept = kept._replace(predictions=kept.predictions[order])
+    elif kept is not None and rows is not None:
+        kept = _predictions(rows, order[:: kept.every], known.distinct, known)._replace(every=kept.every)
     return Optima(known, source, value, cell, order, starts, members, member_starts, rows, kept, spread)
 
 
@@ -306,7 +318,9 @@ def _best_of_rows(
     terms += float(np.abs(rest) @ actions.reach) + float(np.abs(means).max())
     scale = power_above(float(terms.max()))
     unit = panels.units / scale
-    kept = np.empty((draws, len(distinct)) if draws * len(distinct) <= MOST_KEPT else (0, 0), np.float32)
+    size = draws * len(distinct)
+    every = -(-size // FEW) if size > FEW and distinct.size < THINNER * draws else 1
+    kept = np.empty((draws, len(distinct)) if every == 1 and size <= MOST_KEPT else (0, 0), np.float32)
     begins, ends, columns, _ = rows.arrays
     values, reference = (apart * unit[columns]).astype(np.float32), _single_row(rest * unit)
     padded, margins = panels.padded(means / scale), (SINGLE * terms / scale).astype(np.float32)
@@ -329,7 +343,9 @@ def _best_of_rows(
     best, ties = (np.concatenate([part[i] for part in parts]) for i in range(2))
     shares = np.diff([*range(0, draws, THREAD_BLOCK), draws]) / draws
     squares = np.sum([part[2] * share for part, share in zip(parts, shares, strict=True)], axis=0)
-    return (best, ties, Kept(kept, means, scale), None) if len(kept) else (best, ties, None, squares * scale**2)
+    if len(kept) or every > 1:
+        return best, ties, Kept(kept, means, scale, every), None
+    return best, ties, None, squares * scale**2
 
 
 def predictions_of(optima: Optima, actions: IntArray) -> Kept:
@@ -347,25 +363,35 @@ def predictions_of(optima: Optima, actions: IntArray) -> Kept:
     Kept
         Their predictions, in the order of the cells.
     """
+    assert optima.rows is not None
+    some = np.ascontiguousarray(optima.actions.distinct[actions])
+    apart = optima.remembered("apart", lambda: _scaled_apart(optima.rows, optima.actions))
+    return _predictions(optima.rows, optima.order, some, optima.actions, apart)
+
+
+def _predictions(
+    rows: Rows,
+    order: IntArray,
+    some: FloatArray,
+    actions: Prepared,
+    apart: tuple[FloatArray, FloatArray, FloatArray, float] | None = None,
+) -> Kept:
+    """Return predictions of some rows for some actions."""
     from sparsebandits.posteriors.kernels.panels import Panels, predictions_of_rows
 
-    rows = optima.rows
-    assert rows is not None
-    some = np.ascontiguousarray(optima.actions.distinct[actions])
-    panels = Panels(some, optima.actions.reach)
-    mean, apart, rest, scale = optima.remembered("apart", lambda: _scaled_apart(rows, optima.actions))
+    mean, values, rest, scale = _scaled_apart(rows, actions) if apart is None else apart
+    panels = actions.panels if some is actions.distinct else Panels(some, actions.reach)
     unit = panels.units / scale
-    values = (apart * unit[rows.columns]).astype(np.float32)
-    predictions = predictions_of_rows(
-        (*rows.arrays[:3], values), optima.order, panels.single, len(some), _single_row(rest * unit)
-    )
-    return Kept(predictions, some @ mean, scale)
+    single = (values * unit[rows.columns]).astype(np.float32)
+    given = (*rows.arrays[:3], single), order, panels.single, len(some), _single_row(rest * unit)
+    return Kept(predictions_of_rows(*given), some @ mean, scale)
 
 
-def _scaled_apart(rows: Rows, actions: Prepared) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+def _scaled_apart(rows: Rows | None, actions: Prepared) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Return what :meth:`Rows.apart` does, and a power of two above all predictions."""
     from sparsebandits.posteriors.kernels.rows import sizes_of_terms
 
+    assert rows is not None
     mean, apart, rest = rows.apart()
     terms = sizes_of_terms((*rows.arrays[:3], apart), actions.reach)
     return mean, apart, rest, power_above(float(terms.max()) + float(np.abs(rest) @ actions.reach))

@@ -1,5 +1,6 @@
 """What a rule computes for each action, in one pass: costs to go, sums over cells of draws, and leading candidates."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,36 @@ def costs_to_go(regret: Any, information: Any, entropy: float, rounds: float) ->
         found[0, k], found[1, k] = play, apart * play
         found[2, k] = least * (play - 0.5 * play * (play - 1.0) * rate + doubt * (rounds - play))
     return found
+
+
+@njit(**COMPILED)
+def informations(gain: Any, variance: Any, noise: Any, noise_share: float, square: float, share: float) -> Any:
+    """Return ½ log(1 + (v + κ T) / σ²) of each action, and v, without the noise of the draws (``information.py``).
+
+    Parameters
+    ----------
+    gain, variance, noise : arrays of shape (K,)
+        v̂, T̂ and σ² of each action.
+    noise_share, square : float
+        c, and Σ w².
+    share : float
+        κ.
+
+    Returns
+    -------
+    information, unbiased : arrays of shape (K,)
+    """
+    count = len(gain)
+    information, unbiased = np.empty(count), np.empty(count)
+    known = noise_share < 1.0 and square < 1.0
+    for k in range(count):
+        v = gain[k]
+        if known:
+            total = variance[k] / (1.0 - square)
+            v = min(max((v - (noise_share - square) * total) / (1.0 - noise_share), 0.0), total)
+        unbiased[k] = v
+        information[k] = 0.5 * math.log1p((v + share * variance[k]) / noise[k])
+    return information, unbiased
 
 
 @njit(**COMPILED)
