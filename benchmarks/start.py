@@ -34,7 +34,7 @@ import numpy as np
 import sparsebandits as sb
 
 rng = np.random.default_rng(0)
-policy = sb.SparseIDS(rng.standard_normal((200, 100)), sb.SpikeSlab(0.1, 0.1), 2.0, n_draws=10_000, seed=0)
+policy = sb.SparseIDS(rng.standard_normal((200, 100)), sb.SpikeSlab(0.1, 0.1), 2.0, seed=0)
 decision = policy.ask()
 for _ in range(int(sys.argv[1]) - 1):
     policy.tell(decision, decision.features[:10].sum() / 10**0.5 + 2**0.5 * rng.standard_normal())

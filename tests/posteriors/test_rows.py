@@ -99,9 +99,9 @@ def test_memory_is_the_correlation_pooled_over_columns() -> None:
     found = correlations(Rows.of(before).arrays, Rows.of(after).arrays, units)
     assert found[0] == pytest.approx(correlation(before != 0, after != 0), abs=1e-12)
     assert found[1] == pytest.approx(correlation(before / units, after / units), abs=1e-12)
-    assert correlations(Rows.of(before).arrays, Rows.of(before).arrays, units) == pytest.approx((1.0, 1.0))
+    assert correlations(Rows.of(before).arrays, Rows.of(before).arrays, units) == pytest.approx([1.0, 1.0])
     nothing = Rows.of(np.zeros((60, 9))).arrays
-    assert correlations(nothing, nothing, units) == (0.0, 0.0)
+    assert not correlations(nothing, nothing, units).any()
 
 
 def test_rows_come_back_from_a_state() -> None:

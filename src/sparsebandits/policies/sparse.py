@@ -73,7 +73,7 @@ def sparse_engine(
     engine_options : mapping or None
         Further arguments of the engine.
     n_draws : int or None
-        Number of posterior draws. By default 2,000, and of particles up to 10,000 if the rule asks for them.
+        Number of posterior draws. By default 1,000, and of particles up to 10,000 if the rule asks for them.
     seed : int, SeedSequence or None
         Seed of the policy, from which the engine's is derived.
 
@@ -120,7 +120,7 @@ class SparsePolicy(Policy):
         known noise variance); "gibbs" runs chains again after each reward, so it is slow; "enumeration" is exact for
         small d and needs a known slab variance.
     n_draws : int, optional
-        Posterior draws from which regret and information are computed. By default 2,000, and of particles up to 10,000
+        Posterior draws from which regret and information are computed. By default 1,000, and of particles up to 10,000
         while there are too few for each action that may be the best.
     engine_options : mapping, optional
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
@@ -180,7 +180,7 @@ class SparseIDS(SparsePolicy):
     engine : {"particles", "gibbs", "langevin", "enumeration"}, default="particles"
         See :class:`SparsePolicy`.
     n_draws : int, optional
-        Posterior draws from which regret and information are computed. By default 2,000, and of particles up to 10,000
+        Posterior draws from which regret and information are computed. By default 1,000, and of particles up to 10,000
         while there are too few for each action that may be the best.
     exponent, selection, gain : optional
         Settings of the information ratio (:class:`~sparsebandits.rules.InformationDirected`), which is the rule if one
@@ -260,7 +260,7 @@ class SparseTS(SparsePolicy):
         As for :class:`SparseIDS`.
     engine : {"particles", "gibbs", "langevin", "enumeration"}, default="particles"
         See :class:`SparsePolicy`.
-    n_draws : int, default=2000
+    n_draws : int, default=1000
         Posterior draws from which one is picked.
     engine_options : mapping, optional
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".

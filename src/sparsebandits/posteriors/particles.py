@@ -440,7 +440,7 @@ class _Memory:
         """Return the largest of the three correlations with a later moment, pooled over coordinates by variance."""
         one, other = self._some, later._some
         if isinstance(one.coefficients, Rows):
-            found = correlations(one.rows.arrays, other.rows.arrays, self._deviation)
+            found: Any = correlations(one.rows.arrays, other.rows.arrays, self._deviation)
         else:
             theta = one.theta / self._deviation, other.theta / self._deviation
             found = _correlation(one.inside, other.inside), _correlation(*theta)

@@ -111,10 +111,18 @@ class Rows:
 
     def mean(self, weights: FloatArray) -> FloatArray:
         """Return Σ_m w_m θ^m, shape ``(d,)``."""
-        from sparsebandits.posteriors.kernels.rows import weighted_mean
+        return self._weighted(weights)[0]
 
-        found: FloatArray = weighted_mean(self.arrays, weights, self.dimension)
-        return found
+    def of_columns(self, weights: FloatArray) -> FloatArray:
+        """Return the weight of the draws that have an entry in each column, shape ``(d,)``."""
+        return self._weighted(weights)[1]
+
+    def _weighted(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        from sparsebandits.posteriors.kernels.rows import add_weighted
+
+        mean, inside = np.zeros(self.dimension), np.zeros(self.dimension)
+        add_weighted(self.arrays, frozen(weights), mean, inside)  # compiled for read-only weights alone
+        return mean, inside
 
     def products(self, x: FloatArray) -> FloatArray:
         """Return ⟨x, θ^m⟩ of each draw, shape ``(M,)``."""
@@ -136,16 +144,9 @@ class Rows:
             The mean in the other columns: θ − m is a row with these values, less this.
         """
         size = len(self)
-        mean = self.mean(frozen(np.full(size, 1.0 / size)))
-        everywhere = self.of_columns(frozen(np.full(size, 1.0))) == size
+        mean = self.mean(np.full(size, 1.0 / size))
+        everywhere = np.bincount(self.entries()[1], minlength=self.dimension) == size
         return mean, self.values - np.where(everywhere, mean, 0.0)[self.columns], np.where(everywhere, 0.0, mean)
-
-    def of_columns(self, weights: FloatArray) -> FloatArray:
-        """Return the weight of the draws that have an entry in each column, shape ``(d,)``."""
-        from sparsebandits.posteriors.kernels.rows import weighted_columns
-
-        found: FloatArray = weighted_columns(self.arrays, weights, self.dimension)
-        return found
 
     def sums(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the sum of the numbers of each row's columns, modulo 2⁶⁴, shape ``(M,)``."""

@@ -336,8 +336,10 @@ def _best_of_rows(
             margins[block],
             kept[block] if len(kept) else kept,
         )
-        found: tuple[IntArray, NDArray[np.bool_], FloatArray] = best_of_rows(*given)
-        return found
+        index, ties = np.empty(len(some[0]), dtype=np.int64), np.empty(len(some[0]), dtype=np.bool_)
+        value, squares = np.full(len(some[0]), -np.inf, np.float32), np.zeros(len(padded))
+        best_of_rows(*given, index, ties, value, squares, np.zeros((4, panels.single.shape[2]), np.float32))
+        return index, ties, squares[: len(distinct)]
 
     parts = in_blocks(search, draws, threads)
     best, ties = (np.concatenate([part[i] for part in parts]) for i in range(2))

@@ -1,19 +1,20 @@
 """How much sparse draws are like what they were: correlations of coefficients and inclusions."""
 
+import math
 from typing import Any
 
 import numpy as np
 from numba import njit
 
+from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors.kernels.compiled import COMPILED
 
 
 @njit(**COMPILED)
-def _column_sums(rows: Any, deviations: Any) -> Any:
-    """Return means of inclusions and coefficients, and their sums of squared differences, by column: shape (4, d)."""
+def _add_columns(rows: Any, deviations: Any, sums: Any) -> None:
+    """Set means of inclusions and coefficients, and their sums of squared differences, by column: shape (4, d)."""
     begins, ends, columns, values = rows
     size, d = len(begins), len(deviations)
-    sums = np.zeros((4, d))
     for m in range(size):
         for k in range(begins[m], ends[m]):
             sums[0, columns[k]] += 1.0
@@ -28,12 +29,11 @@ def _column_sums(rows: Any, deviations: Any) -> Any:
         for k in range(begins[m], ends[m]):
             apart = values[k] / deviations[columns[k]] - sums[1, columns[k]]
             sums[3, columns[k]] += apart * apart
-    return sums
 
 
 @njit(**COMPILED)
-def correlations(before: Any, after: Any, deviations: Any) -> Any:
-    """Return the correlations of inclusions and of coefficients, pooled over columns by variance.
+def pooled_correlations(before: Any, after: Any, deviations: Any, sums: Any, found: Any) -> None:
+    """Set the correlations of inclusions and of coefficients, pooled over columns by variance.
 
     Parameters
     ----------
@@ -41,17 +41,16 @@ def correlations(before: Any, after: Any, deviations: Any) -> Any:
         The same draws at two moments, as compressed rows.
     deviations : array of shape (d,)
         Unit of the coefficients of each column.
-
-    Returns
-    -------
-    inclusions, coefficients : float
-        Σ (b − b̄)(a − ā) over draws and columns, divided by the root of the products of both sums of squares; zero if
-        nothing varies.
+    sums : array of shape (9, d), of zeros
+        Workspace.
+    found : array of shape (2,), of zeros
+        Set to Σ (b − b̄)(a − ā) over draws and columns, divided by the root of the product of both sums of squares; zero
+        if nothing varies.
     """
     size, d = len(before[0]), len(deviations)
-    of_before, of_after = _column_sums(before, deviations), _column_sums(after, deviations)
-    inside_b, inside_a, mean_b, mean_a = of_before[0], of_after[0], of_before[1], of_after[1]
-    found, both = np.zeros(2), np.zeros(d)  # sums of products, and how many draws have a column at either moment
+    _add_columns(before, deviations, sums[:4])
+    _add_columns(after, deviations, sums[4:8])
+    inside_b, mean_b, inside_a, mean_a, both = sums[0], sums[1], sums[4], sums[5], sums[8]
     begins_b, ends_b, columns_b, values_b = before
     begins_a, ends_a, columns_a, values_a = after
     for m in range(size):
@@ -71,11 +70,32 @@ def correlations(before: Any, after: Any, deviations: Any) -> Any:
                 k += 1
             found[0] += (was - inside_b[j]) * (now - inside_a[j])
             found[1] += (b - mean_b[j]) * (a - mean_a[j])
-            both[j] += 1.0
-    for j in range(d):  # draws that have the column at neither moment
-        found[0] += (size - both[j]) * inside_b[j] * inside_a[j]
-        found[1] += (size - both[j]) * mean_b[j] * mean_a[j]
+            both[j] += 1.0  # draws that have the column at either moment
     for i in range(2):
-        scale = np.sqrt(of_before[2 + i].sum()) * np.sqrt(of_after[2 + i].sum())
+        before_squares = after_squares = 0.0
+        for j in range(d):  # and draws that have the column at neither moment
+            found[i] += (size - both[j]) * sums[i, j] * sums[4 + i, j]
+            before_squares += sums[2 + i, j]
+            after_squares += sums[6 + i, j]
+        scale = math.sqrt(before_squares) * math.sqrt(after_squares)
         found[i] = found[i] / scale if scale > 0.0 else 0.0
-    return found[0], found[1]
+
+
+def correlations(before: Any, after: Any, deviations: FloatArray) -> FloatArray:
+    """Return the correlations of inclusions and of coefficients, pooled over columns by variance.
+
+    Parameters
+    ----------
+    before, after : tuples of arrays
+        The same draws at two moments, as compressed rows.
+    deviations : array of shape (d,)
+        Unit of the coefficients of each column.
+
+    Returns
+    -------
+    array of shape (2,)
+        Both correlations; zero if nothing varies.
+    """
+    found = np.zeros(2)
+    pooled_correlations(before, after, deviations, np.zeros((9, len(deviations))), found)
+    return found

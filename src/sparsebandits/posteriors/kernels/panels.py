@@ -85,8 +85,23 @@ def _largest(sums: Any) -> Any:
 
 
 @njit(**THREADED)
-def best_of_rows(rows: Any, panels: Any, actions: int, reference: Any, means: Any, margins: Any, kept: Any) -> Any:
-    """Return the action with the largest prediction for each row, and whether others may be as good.
+def best_of_rows(
+    rows: Any,
+    panels: Any,
+    actions: int,
+    reference: Any,
+    means: Any,
+    margins: Any,
+    kept: Any,
+    index: Any,
+    ties: Any,
+    value: Any,
+    squares: Any,
+    work: Any,
+) -> None:
+    """Find the action with the largest prediction for each row, and whether others may be as good.
+
+    Arrays are made by the caller: to make them here takes longer to compile than all the rest.
 
     The prediction of action a for a row is its product with the row less that with the reference, and ``means[a]`` more
     when it is compared with that of other actions.
@@ -107,21 +122,20 @@ def best_of_rows(rows: Any, panels: Any, actions: int, reference: Any, means: An
         Difference up to which predictions may tie, rounding included.
     kept : array of shape (rows, K)
         Set to the predictions, without means; with no rows, nothing is kept.
-
-    Returns
-    -------
     index : int array, one entry per row
-        One of the best actions.
+        Set to one of the best actions.
     ties : bool array, one entry per row
-        Whether another action has a prediction within the margin.
-    squares : array of shape (K,)
-        Mean square of each action's predictions, if nothing is kept.
+        Set to whether another action has a prediction within the margin.
+    value : array, one entry per row, of −∞
+        Set to the largest prediction.
+    squares : array of zeros, padded as the panels
+        Set to the mean square of each action's predictions, if nothing is kept.
+    work : array of shape (4, WIDTH), of zeros
+        Workspace in single precision.
     """
     begins, ends, columns, values = rows
-    size, single = len(begins), np.float32
-    index, ties = np.zeros(size, np.int64), np.zeros(size, np.bool_)
-    value, squares, some = np.full(size, -np.inf, single), np.zeros(len(means)), np.zeros(WIDTH, single)
-    sums, shift, mean = np.empty(WIDTH, single), np.empty(WIDTH, single), np.empty(WIDTH, single)
+    size = len(begins)
+    sums, shift, mean, some = work[0], work[1], work[2], work[3]
     for p in range(len(panels)):
         first, panel = p * WIDTH, panels[p]
         inside = min(WIDTH, actions - first)
@@ -164,7 +178,6 @@ def best_of_rows(rows: Any, panels: Any, actions: int, reference: Any, means: An
                 while sums[i] != largest:
                     i += 1
                 index[row] = first + i
-    return index, ties, squares[:actions]
 
 
 @njit(**COMPILED)

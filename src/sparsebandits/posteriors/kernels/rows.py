@@ -79,8 +79,8 @@ def products(rows: Any, x: Any) -> Any:
 
 
 @njit(**COMPILED)
-def weighted_mean(rows: Any, weights: Any, dimension: int) -> Any:
-    """Return Σ_m w_m θ^m.
+def add_weighted(rows: Any, weights: Any, mean: Any, inside: Any) -> None:
+    """Add Σ_m w_m θ^m, and the weight of the rows that have an entry, to two arrays, column by column.
 
     Parameters
     ----------
@@ -88,45 +88,15 @@ def weighted_mean(rows: Any, weights: Any, dimension: int) -> Any:
         Compressed rows.
     weights : array, one entry per row
         Their weights.
-    dimension : int
-        Number of columns d.
-
-    Returns
-    -------
-    array of shape (d,)
+    mean, inside : arrays of shape (d,)
+        Changed in place.
     """
     begins, ends, columns, values = rows
-    mean = np.zeros(dimension)
     for row in range(len(begins)):
         weight = weights[row]
         for k in range(begins[row], ends[row]):
             mean[columns[k]] += weight * values[k]
-    return mean
-
-
-@njit(**COMPILED)
-def weighted_columns(rows: Any, weights: Any, dimension: int) -> Any:
-    """Return the weight of the rows that have an entry in each column.
-
-    Parameters
-    ----------
-    rows : tuple of arrays
-        Compressed rows.
-    weights : array, one entry per row
-        Their weights.
-    dimension : int
-        Number of columns d.
-
-    Returns
-    -------
-    array of shape (d,)
-    """
-    begins, ends, columns, _ = rows
-    found = np.zeros(dimension)
-    for row in range(len(begins)):
-        for k in range(begins[row], ends[row]):
-            found[columns[k]] += weights[row]
-    return found
+            inside[columns[k]] += weight
 
 
 @njit(**COMPILED)
