@@ -45,7 +45,7 @@ from sparsebandits.rules.rule import Rule
 from sparsebandits.rules.wins import WinsMemory
 
 KIND = "sparsebandits.policy"
-VERSION = 4
+VERSION = 5
 MOST_BATCH = 10**6
 """Largest number of decisions at once."""
 LEARNER = ("absorb", "state", "restore", "__dict__")

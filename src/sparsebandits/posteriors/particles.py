@@ -78,7 +78,7 @@ MOST_REDRAWS = 40
 DRIFT = 4.0
 """Standard errors by which means may differ between two moments, a move apart, when particles have been redrawn."""
 
-FEW_DRAWS = 500
+FEW_DRAWS = 300
 """Effective draws below which probabilities are accurate to a few per cent at best, and :meth:`health` says so."""
 
 MOST_THREADS = 1024
