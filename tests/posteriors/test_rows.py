@@ -7,8 +7,10 @@ import pytest
 
 from sparsebandits.arguments import FloatArray, SaveFileError, frozen
 from sparsebandits.layouts import read
+from sparsebandits.posteriors.cloud import Weights
 from sparsebandits.posteriors.kernels.memory import correlations
 from sparsebandits.posteriors.kernels.rows import second_moments, sizes_of_terms, slab_sums
+from sparsebandits.posteriors.kernels.weighing import reweighted
 from sparsebandits.posteriors.rows import ROWS, Rows
 
 
@@ -128,3 +130,24 @@ def test_damaged_rows_are_refused(damage: str) -> None:
         state["counts"][0] += 1
     with pytest.raises(SaveFileError, match="rows"):
         Rows.restored(read(ROWS, state), 9)
+
+
+@pytest.mark.parametrize("level", [0.0, -1e5, 1e5])
+def test_weights_in_one_pass_are_the_plain_ones(level: float) -> None:
+    rng = np.random.default_rng(0)
+    logs, predictions, reward, part, variance = (
+        level + rng.standard_normal(200),
+        rng.standard_normal(200),
+        0.7,
+        0.4,
+        2.0,
+    )
+    found = Weights(*reweighted(logs, predictions, reward, -0.5 * part / variance))
+    likelihood = -0.5 * ((reward - predictions) ** 2 - reward**2) / variance
+    expected = Weights.of(logs + part * likelihood)
+    np.testing.assert_allclose(found.logs, expected.logs, rtol=1e-12)
+    np.testing.assert_allclose(found.normalised, expected.normalised, rtol=1e-9)
+    assert found.log_total == pytest.approx(expected.log_total, rel=1e-12)
+    assert found.effective_size == pytest.approx(expected.effective_size, rel=1e-9)
+    wrong = Weights.of(logs + likelihood)  # planted: the whole observation
+    assert not np.allclose(found.normalised, wrong.normalised, rtol=1e-3)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 import sparsebandits as sb
 from sparsebandits.arguments import ArgumentError, FloatArray, frozen
 from sparsebandits.policies.sparse import SparsePolicy
-from sparsebandits.posteriors.kernels.choosing import leading, sums_of_cells
+from sparsebandits.posteriors.kernels.choosing import informations, leading, sums_of_cells
 from sparsebandits.rules.choice import PRIORS
 from sparsebandits.rules.cost_to_go import CostToGo, cheapest, costs
+from sparsebandits.rules.information import unbiased
 
 
 def slow_cost(played: float, regret: float, least: float, until: float, rounds: int) -> float:
@@ -358,3 +359,14 @@ def test_sums_of_cells_are_sums() -> None:
     np.testing.assert_allclose(squares, [part @ part for part in parts])
     assert (expected, square) == pytest.approx((weights @ value, weights @ weights))
     np.testing.assert_allclose(ordered, weights[order], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("noise_share", "square"), [(0.1, 0.001), (0.0, 0.0), (0.7, 0.01), (1.0, 0.5), (0.5, 1.0)])
+def test_informations_are_those_of_the_corrected_gain(noise_share: float, square: float) -> None:
+    rng = np.random.default_rng(0)
+    total, noise = rng.random(30), 1.0 + rng.random(30)
+    gain = total * rng.random(30)
+    found, corrected = informations(gain, total, noise, noise_share, square, 0.05)
+    expected = unbiased(gain, total, noise_share, square)
+    np.testing.assert_allclose(corrected, expected, rtol=1e-12)
+    np.testing.assert_allclose(found, 0.5 * np.log1p((expected + 0.05 * total) / noise), rtol=1e-12)
