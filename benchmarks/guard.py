@@ -34,9 +34,10 @@ from benchmarks.watching import Watcher, watched
 from sparsebandits.arguments import FloatArray
 from sparsebandits.files import write_atomically
 from sparsebandits.posteriors.cloud import Cloud, Weights
+from sparsebandits.posteriors.ensemble import Ensemble, Sums
 from sparsebandits.posteriors.kernels.inline_random import normal
 from sparsebandits.posteriors.kernels.rows import quadratic_forms
-from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
+from sparsebandits.posteriors.moves import Moves
 from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import information
 from sparsebandits.rules.optima import Prepared, best_actions

@@ -198,7 +198,7 @@ def group_squares(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
 KERNELS: dict[str, tuple[Counter, tuple[str, ...]]] = {
     "reweighting": (reweighting, ("sparsebandits.posteriors.cloud:Weights.of",)),
     "predictions of an action": (predictions, ("sparsebandits.posteriors.cloud:Cloud.misfit",)),
-    "resampling": (resampling, ("sparsebandits.posteriors.moves:Ensemble.take",)),
+    "resampling": (resampling, ("sparsebandits.posteriors.ensemble:Ensemble.take",)),
     "sweep over coordinates": (coordinates, ("sparsebandits.posteriors.moves:Moves.coordinates",)),
     "sweep over models": (models, ("sparsebandits.posteriors.moves:Moves.models",)),
     "best action of each draw": (best, ("sparsebandits.rules.optima:best_actions",)),

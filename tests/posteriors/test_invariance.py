@@ -18,7 +18,8 @@ import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.rewards import Gaussian
-from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
+from sparsebandits.posteriors.ensemble import Ensemble, Sums
+from sparsebandits.posteriors.moves import Moves
 from tests.statistical import FAMILY_WISE
 
 D, ROWS = 3, 5

@@ -20,7 +20,8 @@ from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.diagnostics import Health, effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
-from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
+from sparsebandits.posteriors.ensemble import Ensemble, Sums
+from sparsebandits.posteriors.moves import Moves
 from sparsebandits.randomness import Seed, copied
 
 BLOCK_EVERY = 100

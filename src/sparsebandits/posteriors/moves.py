@@ -1,24 +1,18 @@
 """Moves that leave a spike-and-slab posterior unchanged, for an ensemble of particles or chains.
 
-An :class:`Ensemble` holds θ, γ and, where they are learnt, β, V and σ² of each member; :class:`Moves` changes it. With
-a point-mass spike θ is in compressed rows, otherwise dense. The work is done by the kernels of ``point_mass.py``,
-``collapsed.py``, ``continuous.py``, ``blocked.py`` and ``rows.py``.
+:class:`Moves` changes θ, γ and, where they are learnt, β, V and σ² of an :class:`Ensemble`. The work is done by the
+kernels of ``point_mass.py``, ``collapsed.py``, ``continuous.py``, ``blocked.py`` and ``rows.py``.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from sparsebandits.arguments import LARGEST, FloatArray, IntArray
-from sparsebandits.layouts import wrong
 from sparsebandits.model import limits
-from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -30,9 +24,10 @@ from sparsebandits.model.priors import (
 )
 from sparsebandits.model.rewards import Rewards
 from sparsebandits.posteriors.engine import TIED
+from sparsebandits.posteriors.ensemble import Ensemble, Sums, joined
 from sparsebandits.posteriors.kernels import rows as of_rows
 from sparsebandits.posteriors.kernels.blocked import blocked_sweep
-from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep, correlated_neighbours
+from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep
 from sparsebandits.posteriors.kernels.continuous import GAUSSIAN, LAPLACE, continuous_sweeps
 from sparsebandits.posteriors.kernels.inline_random import random_state
 from sparsebandits.posteriors.kernels.point_mass import point_mass_sweep
@@ -51,189 +46,8 @@ SINGLE = 1e4
 """Size of coefficients in posterior standard deviations (without the prior), √n |θ| / σ, up to which a sweep over
 coordinates is in single precision: its rounding errors are below a thousandth of such a deviation."""
 
-WIDE = 4000
-"""Number of features above which X'X is in single precision for sweeps over models: a matrix of 128 MB in double."""
-
 MOST_AT_ONCE = 2**20
 """Number of coefficients that are drawn from the prior at a time."""
-
-
-class Sums:
-    """Sufficient statistics, in which the last observation may count in part.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        All observations but the last.
-    x, y : array of shape (d,) and float, optional
-        The last observation.
-    weight : float, default=0.0
-        What it counts, its own weight times the part of it that counts.
-    part : float, default=0.0
-        That part.
-
-    Attributes
-    ----------
-    moment : array of shape (d,)
-        X'y.
-    squares : array of shape (d,)
-        Diagonal of X'X.
-    square : float
-        y'y.
-    count : float
-        n.
-    """
-
-    def __init__(
-        self, evidence: Evidence, x: FloatArray | None = None, y: float = 0.0, weight: float = 0.0, part: float = 0.0
-    ) -> None:
-        self._evidence = evidence
-        self._row = None if x is None or weight == 0.0 else math.sqrt(weight) * x
-        further = 0.0 if self._row is None or x is None else x
-        self.moment: FloatArray = evidence.moment + weight * y * further
-        self.squares: FloatArray = evidence.squares + weight * (further * further)
-        self.square = evidence.square + weight * y * y
-        self.count = evidence.count + part
-
-    @cached_property
-    def gram(self) -> FloatArray:
-        """X'X, shape ``(d, d)``, in C order; in single precision where it would fill the memory."""
-        narrow = len(self.squares) > WIDE and 1e-30 < float(self.squares.max()) < 1e30
-        gram: FloatArray = self._evidence.gram_with(self._row, np.float32 if narrow else np.float64)
-        return gram
-
-    @cached_property
-    def neighbours(self) -> IntArray:
-        """The most correlated coordinates of each, by X'X."""
-        found: IntArray = correlated_neighbours(self.gram)
-        return found
-
-    def scaled(self, units: FloatArray, single: bool) -> tuple[Any, Any]:
-        """Return X'X and X'y for coefficients in some units, both in single or double precision."""
-        precision = np.float32 if single else np.float64
-        gram = self._evidence.gram_with(self._row, precision, units)
-        return gram, (self.moment * units).astype(precision)
-
-
-@dataclass(eq=False)
-class Ensemble:
-    """Particles or chains, one member per row.
-
-    Attributes
-    ----------
-    coefficients : Rows or array of shape (M, d)
-        Coefficients θ: compressed rows with a point-mass spike, otherwise dense.
-    included : bool array of shape (M, d) or None
-        γ: whether each coordinate is in the slab; None where that is whether the row has an entry.
-    beta : array of shape (M,) or None
-        Inclusion probability, if it is learnt.
-    slab_variances : array of shape (M,) or None
-        V, if it is learnt.
-    noise_variances : array of shape (M,) or None
-        σ², if it is learnt.
-    """
-
-    coefficients: Rows | FloatArray
-    included: NDArray[np.bool_] | None
-    beta: FloatArray | None
-    slab_variances: FloatArray | None
-    noise_variances: FloatArray | None
-
-    def __len__(self) -> int:
-        return len(self.coefficients)
-
-    @property
-    def rows(self) -> Rows:
-        """θ as compressed rows, where the spike is a point mass."""
-        assert isinstance(self.coefficients, Rows)
-        return self.coefficients
-
-    @property
-    def theta(self) -> FloatArray:
-        """θ, shape ``(M, d)``; with a point mass, a read-only array that is made when it is first asked for."""
-        return self.coefficients.dense if isinstance(self.coefficients, Rows) else self.coefficients
-
-    @property
-    def inside(self) -> NDArray[np.bool_]:
-        """γ, shape ``(M, d)``."""
-        return self.theta != 0 if self.included is None else self.included
-
-    def learnt(self) -> dict[str, FloatArray]:
-        """Return the hyperparameters that are learnt, by the names of the arguments that set them."""
-        named = {
-            "inclusion": self.beta,
-            "slab_variance": self.slab_variances,
-            "noise_variance": self.noise_variances,
-        }
-        return {name: values for name, values in named.items() if values is not None}
-
-    def products(self, x: FloatArray) -> FloatArray:
-        """Return ⟨x, θ⟩ of each member."""
-        return self.coefficients.products(x) if isinstance(self.coefficients, Rows) else self.coefficients @ x
-
-    def take(self, members: IntArray) -> "Ensemble":
-        """Return copies of some members."""
-        rows = self.coefficients
-        taken: dict[str, Any] = {name: None if v is None else v[members] for name, v in self._others()}
-        return Ensemble(rows.take(members) if isinstance(rows, Rows) else rows[members], **taken)
-
-    def copy(self) -> "Ensemble":
-        """Return a copy of all members."""
-        return self.take(np.arange(len(self)))
-
-    def distinct(self) -> int:
-        """Return how many different θ there are."""
-        if isinstance(self.coefficients, Rows):
-            return self.coefficients.distinct()
-        return len(np.unique(self.coefficients, axis=0))
-
-    def column_moments(self) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-        """Return mean and squared standard error of inclusions, and of coefficients, each of shape ``(d,)``."""
-        size = len(self)
-        if isinstance(self.coefficients, Rows):
-            (inside, mean), (of_inside, of_mean) = self.coefficients.moments()
-            return (inside, of_inside / size), (mean, of_mean / size)
-        included = self.inside.astype(np.float64)
-        return (
-            (included.mean(axis=0), included.var(axis=0) / size),
-            (self.theta.mean(axis=0), self.theta.var(axis=0) / size),
-        )
-
-    def state(self) -> dict[str, Any]:
-        """Return the members as arrays by name."""
-        rows = self.coefficients
-        named = {"rows": rows.state(), "theta": None} if isinstance(rows, Rows) else {"rows": None, "theta": rows}
-        return named | dict(self._others())
-
-    @classmethod
-    def restored(cls, found: Mapping[str, Any], dimension: int) -> "Ensemble":
-        """Return the members whose :meth:`state` has been read by its layout.
-
-        Parameters
-        ----------
-        found : mapping
-            The state.
-        dimension : int
-            Number of features d.
-
-        Returns
-        -------
-        Ensemble
-            The members.
-
-        Raises
-        ------
-        SaveFileError
-            If there are no coefficients, or if rows are not as they should be.
-        """
-        others = {name: value for name, value in found.items() if name not in ("rows", "theta")}
-        dense = found["theta"] is not None
-        if dense is (found["rows"] is not None) or dense is not (found["included"] is not None):
-            raise wrong("particles", "rows, or theta and included", "both or neither")
-        return cls(found["theta"] if dense else Rows.restored(found["rows"], dimension), **others)
-
-    def _others(self) -> list[tuple[str, Any]]:
-        return [(name, value) for name, value in vars(self).items() if name != "coefficients"]
 
 
 class Moves:
@@ -316,7 +130,7 @@ class Moves:
         """
         at_once = max(1, MOST_AT_ONCE // self.dimension)
         drawn = [self._drawn(rng, min(at_once, size - start)) for start in range(0, size, at_once)]
-        return drawn[0] if len(drawn) == 1 else _joined(drawn)
+        return drawn[0] if len(drawn) == 1 else joined(drawn)
 
     def _drawn(self, rng: Generator, size: int) -> Ensemble:
         drawn = self.prior.sample(rng, size, self.dimension)
@@ -740,16 +554,6 @@ def logit(probability: FloatArray) -> FloatArray:
 def _power_of_two(values: Any) -> Any:
     """Return the power of two next to each positive number."""
     return np.exp2(np.round(np.log2(values)))
-
-
-def _joined(parts: Sequence[Ensemble]) -> Ensemble:
-    """Return the members of several ensembles."""
-    names = [name for name in vars(parts[0]) if name != "coefficients" and getattr(parts[0], name) is not None]
-    others: dict[str, Any] = dict.fromkeys(name for name in vars(parts[0]) if name != "coefficients")
-    others |= {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    if isinstance(parts[0].coefficients, Rows):
-        return Ensemble(Rows.joined([part.rows for part in parts]), **others)
-    return Ensemble(np.concatenate([part.theta for part in parts]), **others)
 
 
 def spike_variances(rng: Generator, theta: FloatArray, scales: FloatArray) -> FloatArray:

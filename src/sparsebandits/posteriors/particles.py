@@ -47,8 +47,9 @@ from sparsebandits.posteriors.cloud import Cloud
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
+from sparsebandits.posteriors.ensemble import Ensemble, Sums
 from sparsebandits.posteriors.kernels.memory import correlations
-from sparsebandits.posteriors.moves import Ensemble, Moves, Sums
+from sparsebandits.posteriors.moves import Moves
 from sparsebandits.posteriors.rows import ROWS, Rows
 from sparsebandits.randomness import Seed, copied
 
