@@ -52,7 +52,7 @@ TOLERANCES = {"ratios": (0.3, 0.0), "counts": (0.1, 2.0)}
 """Growth that is let pass: a share, and a number on top of it, for counts that are small."""
 
 COUNTED = {
-    "moves": "sparsebandits.posteriors.moves:Ensemble.take",
+    "moves": "sparsebandits.posteriors.particles:systematic",
     "sweeps over coordinates": "sparsebandits.posteriors.moves:Moves.coordinates",
     "sweeps over models": "sparsebandits.posteriors.moves:Moves.models",
     "reweightings": "sparsebandits.posteriors.cloud:Weights.of",

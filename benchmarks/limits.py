@@ -139,7 +139,7 @@ Counter: TypeAlias = Callable[[Scene, tuple[Any, ...], Any], Work]
 
 
 def reweighting(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
-    size = len(result.logs)
+    size = len(result[0])
     return Work((EXPONENTIAL + 3) * size, 16 * size)
 
 
@@ -150,6 +150,8 @@ def predictions(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
 
 
 def resampling(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
+    if len(result) < len(given[0]):  # some of them are watched
+        return Work()
     scene.before = result.theta
     return Work(bytes=4 * result.rows.begins.nbytes)
 
@@ -196,8 +198,8 @@ def group_squares(scene: Scene, given: tuple[Any, ...], result: Any) -> Work:
 
 
 KERNELS: dict[str, tuple[Counter, tuple[str, ...]]] = {
-    "reweighting": (reweighting, ("sparsebandits.posteriors.cloud:Weights.of",)),
-    "predictions of an action": (predictions, ("sparsebandits.posteriors.cloud:Cloud.misfit",)),
+    "reweighting": (reweighting, ("sparsebandits.posteriors.kernels.weighing:reweighted",)),
+    "predictions of an action": (predictions, ("sparsebandits.posteriors.cloud:Cloud._predicted",)),
     "resampling": (resampling, ("sparsebandits.posteriors.ensemble:Ensemble.take",)),
     "sweep over coordinates": (coordinates, ("sparsebandits.posteriors.moves:Moves.coordinates",)),
     "sweep over models": (models, ("sparsebandits.posteriors.moves:Moves.models",)),

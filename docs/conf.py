@@ -42,6 +42,7 @@ nitpick_ignore_regex = [
     # Internal types in signatures, of which users are given none.
     ("py:class", r"Field|Layout"),
     ("py:class", r"sparsebandits\.rules\.(best\.Best|optima\.(Optima|OptimaMemory)|wins\.WinsMemory)"),
+    ("py:class", r"sparsebandits\.posteriors\.rows\.Rows"),
     ("py:class", r"sparsebandits\.policies\.rivals\.lasso\.Estimat(e|or)"),
     ("py:class", r"sparsebandits\.(randomness\.IndexedNormals|experiments\.progress\.Standing)"),
 ]

@@ -221,7 +221,7 @@ def _wrong(leaf: Any) -> Iterator[Any]:
         if leaf.dtype.kind == "b":
             yield np.full(leaf.shape, 255, dtype=np.uint8).view(bool)
         if leaf.dtype.kind == "i":
-            yield from (np.full_like(leaf, value) for value in (-1, 2**62))
+            yield from (np.full_like(leaf, value) for value in (-1, np.iinfo(leaf.dtype).max // 2))
     elif isinstance(leaf, dict):
         yield from ({key: one for key, one in leaf.items() if key != left_out} for left_out in leaf)
     elif isinstance(leaf, int | float) and not isinstance(leaf, bool):

@@ -15,8 +15,8 @@ BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#999999"
 
 def main(path: Path = DOCS / "decide.png") -> None:
     """Draw expected rewards of all candidates, and the probability that each feature matters."""
-    following = sb.decide(TABLE, seed=1).recommendations[0].name
-    advice = sb.decide(TABLE, seed=1, batch=40)  # a batch of all candidates has the expectation of each
+    following = sb.decide(TABLE, seed=2).recommendations[0].name
+    advice = sb.decide(TABLE, seed=2, batch=40)  # a batch of all candidates has the expectation of each
     found = sorted(advice.recommendations, key=lambda one: one.expected_reward or 0.0)[-20:]
     mean = np.array([one.expected_reward for one in found], dtype=float)
     sd = np.array([one.sd for one in found], dtype=float)

@@ -359,7 +359,7 @@ def test_explanations_name_features_and_the_coin() -> None:
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match="engine: expected one of 'particles'"):
         sb.SparseIDS(ACTIONS, engine="nuts")
-    with pytest.raises(TypeError, match=r"engine_options: expected what particles takes \(none\), got"):
+    with pytest.raises(TypeError, match=r"engine_options: expected what particles takes \(threads\), got"):
         sb.SparseIDS(ACTIONS, engine_options={"chains": 3})
     with pytest.raises(TypeError, match=r"engine_options: expected what gibbs takes \(chains, burn_in\), got"):
         sb.SparseIDS(ACTIONS, engine="gibbs", engine_options={"seed": 3})
@@ -376,7 +376,7 @@ def test_bad_input() -> None:
     prior = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.05, lambda1=0.5, noise_variance=1.0)
     with pytest.raises(TypeError, match="rewards: expected a known variance for Langevin, got the policy's default"):
         sb.SparseIDS(ACTIONS, prior, engine="langevin")
-    with pytest.raises(TypeError, match=r"engine_options: expected what particles takes \(none\), got"):
+    with pytest.raises(TypeError, match=r"engine_options: expected what particles takes \(threads\), got"):
         sb.SparseIDS(ACTIONS, engine_options={1: 2})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="noise_variance: expected rows of equal length"):
         sb.SparseTS(ACTIONS, noise_variance=[[1.0], [1.0, 2.0]])

@@ -42,7 +42,7 @@ def difference(posterior: sb.Particles, truth: sb.Enumeration) -> float:
 
 @pytest.mark.parametrize("kind", PRIORS)
 def test_agree_with_enumeration_all_along_a_history(kind: str) -> None:
-    """10,000 particles: errors of 0.03 are six standard errors of an inclusion of a half."""
+    """10,000 particles: over a dozen seeds errors are 0.01, by their root mean square, so 0.05 is five of them."""
     prior, noise = PRIORS[kind]
     x, y = history(6, 120, seed=1)
     posterior, truth = sb.Particles(prior, 6, noise, seed=0), sb.Enumeration(prior, 6, noise)
@@ -50,7 +50,7 @@ def test_agree_with_enumeration_all_along_a_history(kind: str) -> None:
         posterior.update(x[t], y[t])
         truth.update(x[t], y[t])
         if t in (0, 3, 10, 30, 60, 119):
-            assert difference(posterior, truth) < 0.03, t
+            assert difference(posterior, truth) < 0.05, t
             assert abs(posterior.log_evidence - truth.log_evidence) < 0.15, t
     assert posterior.draws().effective_sample_size >= particles.LEAST_SHARE * 10_000 * (1 - 1e-6)
     if isinstance(noise, sb.InverseGammaNoise):

@@ -76,9 +76,17 @@ class Cloud:
 
     def __init__(self, source: FloatArray | Rows, log_weights: FloatArray | None = None) -> None:
         self._source = source if isinstance(source, Rows) else frozen(source)
-        self.weights = Weights.of(np.zeros(len(source)) if log_weights is None else log_weights)
+        self.weights = self._normalised(np.zeros(len(source)) if log_weights is None else log_weights)
         self._predictions: dict[bytes, FloatArray] = {}
         self._draws: Draws | None = None
+
+    def _normalised(self, logs: FloatArray) -> Weights:
+        """Return the weights of these logs; always by the same code, so that a loaded policy has them to the bit."""
+        if not isinstance(self._source, Rows):
+            return Weights.of(logs)
+        from sparsebandits.posteriors.kernels.weighing import reweighted
+
+        return Weights(*reweighted(logs, np.zeros(len(logs)), 0.0, 0.0))
 
     def misfit(self, x: FloatArray, y: float) -> FloatArray:
         """Return (y − ⟨x, θ^m⟩)² − y² of each draw, in O(M) if x has been seen before.
@@ -163,7 +171,7 @@ class Cloud:
                 log_likelihood = -0.5 * ((misfit + y * y) / variances + np.log(2.0 * np.pi * variances))
 
             def weigh(part: float) -> Weights:
-                return Weights.of(before.logs + part * log_likelihood)
+                return self._normalised(before.logs + part * log_likelihood)
 
         part = most
         after = weigh(part)

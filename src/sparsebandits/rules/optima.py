@@ -74,8 +74,8 @@ def tied(values: FloatArray, terms: Any = None) -> NDArray[np.bool_]:
 
 
 def power_above(value: float) -> float:
-    """Return the least power of two that is not below a number, within the range of normal numbers."""
-    return float(2.0 ** math.ceil(math.log2(max(value, 1e-300))))
+    """Return the least power of two that is not below a number; one if that is zero."""
+    return float(2.0 ** math.ceil(math.log2(max(value, 1e-300)))) if value > 0.0 else 1.0
 
 
 def pick(values: FloatArray, rng: Generator) -> tuple[int, float]:

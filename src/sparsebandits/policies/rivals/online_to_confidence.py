@@ -405,7 +405,8 @@ class OnlineToConfidence(Policy):
             raise ArgumentTypeError("noise_variance", "a number or one per action", shown(noise_variance))
         available, rewards = with_rewards(available, None, noise_variance, 1.0, intercept=False)
         name = check_choice("engine", engine, FORECASTERS)
-        forecaster = sparse_engine(prior, dimension, rewards, name, engine_options, n_draws, seed)
+        draws = check_count("n_draws", n_draws)
+        forecaster = sparse_engine(prior, dimension, rewards, name, engine_options, draws, seed)
         assert isinstance(forecaster, Particles | Enumeration)
         if few is None:
             inclusion = prior.inclusions(dimension)
