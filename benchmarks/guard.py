@@ -55,7 +55,7 @@ COUNTED = {
     "moves": "sparsebandits.posteriors.particles:systematic",
     "sweeps over coordinates": "sparsebandits.posteriors.moves:Moves.coordinates",
     "sweeps over models": "sparsebandits.posteriors.moves:Moves.models",
-    "reweightings": "sparsebandits.posteriors.cloud:Weights.of",
+    "reweightings": "sparsebandits.posteriors.kernels.weighing:reweighted",
     "searches of best actions": "sparsebandits.rules.optima:best_actions",
 }
 Action: TypeAlias = Callable[[], object]

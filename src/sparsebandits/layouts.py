@@ -125,6 +125,8 @@ class Reals:
         Whether numbers may be NaN.
     dtypes : tuple of str
         Types that are allowed.
+    least : str, optional
+        Name of the setting that the length must reach, where the array may be longer.
     """
 
     shape: tuple[str | int, ...]
@@ -133,6 +135,7 @@ class Reals:
     order: str
     missing: bool
     dtypes: tuple[str, ...]
+    least: str | None
 
     def __init__(
         self,
@@ -142,10 +145,11 @@ class Reals:
         order: str = "C",
         missing: bool = False,
         dtypes: tuple[str, ...] = ("float64",),
+        least: str | None = None,
     ) -> None:
         for name, value in (
             *(("shape", shape), ("low", low), ("high", high), ("order", order)),
-            *(("missing", missing), ("dtypes", dtypes)),
+            *(("missing", missing), ("dtypes", dtypes), ("least", least)),
         ):
             object.__setattr__(self, name, value)
 
@@ -159,6 +163,8 @@ class Reals:
         if not named:
             expected = ", ".join(str(sizes.get(one, one) if isinstance(one, str) else one) for one in self.shape)
             raise wrong(name, f"the shape ({expected}{',' * (len(self.shape) == 1)})", shown(value))
+        if self.least is not None and len(value) < sizes[self.least]:
+            raise wrong(name, f"at least {sizes[self.least]} numbers, as {self.least} says", f"{len(value)}")
         contiguous = {"C": value.flags.c_contiguous, "F": value.flags.f_contiguous}
         if not contiguous.get(self.order, True):
             raise wrong(name, f"its numbers in {self.order} order", "another one")

@@ -169,7 +169,7 @@ class Particles(Engine):
             "slab_variances": Maybe(Reals("particles", low=LEAST_POSITIVE)),
             "noise_variances": Maybe(Reals("particles", low=LEAST_POSITIVE)),
         },
-        "log_weights": Reals("particles", low=-math.inf, high=LARGEST_FLOAT),
+        "log_weights": Reals("particles", low=-math.inf, high=LARGEST_FLOAT, least="n_draws"),
         "wanted": Count(),
     }
 
