@@ -10,8 +10,8 @@ stored. Trial 0 of every setting comes first, then trial 1, and so on.
 
 Bayes regret is what a judge expects of the regret of each decision: a posterior with known hyperparameters that has
 seen the same rewards. Its draws are its own, with one seed for all players of a trial, so that a player with few draws
-is not judged by the draws that it decided with. Milliseconds are of processor time in ``ask`` and ``tell``, without the
-judge.
+is not judged by the draws that it decided with. Milliseconds of processor time in ``ask`` and ``tell`` are stored too; on
+a busy machine they say little, and speed is compared in ``former.py``.
 """
 
 import os
@@ -47,7 +47,7 @@ DRAWS = (1000, 2000, 4000, 10_000)
 MOST = DRAWS[-1]
 """The number of draws that others are compared with."""
 KEYS = ("setting", "draws", "trial")
-MEASURED = ("regret", "bayes", "ms")
+MEASURED = ("regret", "bayes")
 EMPTY = "Not played yet."
 
 
@@ -142,7 +142,7 @@ def jobs(names: Sequence[str], draws: Sequence[int], trials: int) -> list[tuple[
 
 
 def paired(lines: Iterable[Mapping[str, Any]], setting: str, draws: int) -> tuple[FloatArray, FloatArray]:
-    """Return regret, Bayes regret and milliseconds with so many draws, and those with 10,000, of the same trials.
+    """Return regret and Bayes regret with so many draws, and those with 10,000, of the same trials.
 
     Trials count up to the first that one of them has not played, so that which games count does not depend on how long
     they take.
@@ -169,17 +169,17 @@ def table(lines: Iterable[Mapping[str, Any]], group: str) -> str:
             cells = [one.title, f"{draws:,}", f"{len(mine)}"]
             for i in range(2):
                 cells += [f"{mine[:, i].mean():.1f}", "" if draws == MOST else str(ratio(mine[:, i], most[:, i]))]
-            rows.append(f"| {' | '.join(cells)} | {np.median(mine[:, 2]):.2f} |")
+            rows.append(f"| {' | '.join(cells)} |")
     for draws in DRAWS[:-1]:
         every = [pairs[name, draws] for name in names]
         fewest = min(len(mine) for mine, _ in every)
         if fewest >= FEWEST:
             means = [str(mean_ratio((mine[:, i], most[:, i]) for mine, most in every)) for i in range(2)]
-            rows.append(f"| All, geometric mean | {draws:,} | {fewest} | | {means[0]} | | {means[1]} | |")
+            rows.append(f"| All, geometric mean | {draws:,} | {fewest} | | {means[0]} | | {means[1]} |")
     if not rows:
         return EMPTY
-    head = "| | draws | trials | regret | ratio to 10,000 draws | Bayes regret | ratio to 10,000 draws | ms per round |"
-    return "\n".join([head, "|---|---|---|---|---|---|---|---|", *rows])
+    head = "| | draws | trials | regret | ratio to 10,000 draws | Bayes regret | ratio to 10,000 draws |"
+    return "\n".join([head, "|---|---|---|---|---|---|---|", *rows])
 
 
 def main() -> None:

@@ -282,8 +282,8 @@ def test_draws_are_compared_over_the_trials_that_both_have_played() -> None:
     row = (
         "| Known hyperparameters, d = 20, s = 2 | 2,000 | 12 | 29.0 | 2.00 (2.00 to 2.00) | 7.0 | 1.00 (1.00 to 1.00) |"
     )
-    assert f"{row} 1.50 |\n" in page
-    assert "| All, geometric mean | 2,000 | 12 | | 2.00 (2.00 to 2.00) | | 1.00 (1.00 to 1.00) | |" in page
+    assert f"{row}\n" in page
+    assert "| All, geometric mean | 2,000 | 12 | | 2.00 (2.00 to 2.00) | | 1.00 (1.00 to 1.00) |" in page
     assert "| 1,000 |" not in page
     assert draws.table(games, "large") == draws.table([], "usual") == draws.EMPTY
 
