@@ -10,8 +10,8 @@ stored. Trial 0 of every setting comes first, then trial 1, and so on.
 
 Bayes regret is what a judge expects of the regret of each decision: a posterior with known hyperparameters that has
 seen the same rewards. Its draws are its own, with one seed for all players of a trial, so that a player with few draws
-is not judged by the draws that it decided with. Milliseconds of processor time in ``ask`` and ``tell`` are stored too; on
-a busy machine they say little, and speed is compared in ``former.py``.
+is not judged by the draws that it decided with. Milliseconds of processor time in ``ask`` and ``tell`` are stored too;
+on a busy machine they say little, and speed is compared in ``former.py``.
 """
 
 import os
