@@ -81,7 +81,8 @@ def policy_of(problem: Problem, seed: int) -> tuple[sb.SparseIDS, sb.environment
     instance = family.sample(seed)
     small, prior = restricted(instance), sb.SpikeSlab(SPARSITY / problem.dimension, 1.0 / SPARSITY)
     begun, begun_cpu = perf_counter(), process_time()
-    return sb.SparseIDS(instance.actions, prior, NOISE, seed=1, intercept=False), small, begun, begun_cpu
+    own = sb.policies.ActionSet(instance.actions)  # which is not copied
+    return sb.SparseIDS(own, prior, NOISE, seed=1, intercept=False), small, begun, begun_cpu
 
 
 def play(problem: Problem, seed: int, rivals: int) -> Figures:

@@ -316,3 +316,21 @@ def test_off_policy_estimates_of_batches_with_ties_hold_the_truth() -> None:
         weights.append(found.mean_weight)
     assert np.mean(held) > 0.8
     assert np.mean(weights) == pytest.approx(1.0, abs=4 * np.std(weights) / np.sqrt(40))
+
+
+@pytest.mark.parametrize("power", [10, 60])
+def test_rewards_in_another_unit_give_the_same_decisions_where_the_noise_is_learnt(power: int) -> None:
+    """A power of two: bit for bit, whatever the actions are."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        actions, noise = rng.standard_normal((60, 8)), rng.standard_normal(25)
+        played = []
+        for unit in (1.0, 2.0**power):
+            policy = sb.SparseIDS(actions, seed=0)
+            chosen = []
+            for extra in noise.tolist():
+                decision = policy.ask()
+                chosen.append(decision.action)
+                policy.tell(decision, unit * (float(actions[decision.action, 0]) + extra))
+            played.append(chosen)
+        assert played[0] == played[1]

@@ -7,7 +7,10 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.arguments import ArgumentValueError, FloatArray, SaveFileError
+from sparsebandits.model import Evidence
 from sparsebandits.policies.sparse import DRAWS
+from sparsebandits.posteriors.ensemble import Sums
+from sparsebandits.posteriors.moves import Moves
 from tests.statistical import assert_means_agree
 
 D, PRIOR = 6, sb.SpikeSlab(0.3, 1.0)
@@ -111,3 +114,49 @@ def test_draws_are_the_same_to_the_byte_for_any_number_of_threads(learnt: bool) 
 def test_threads_are_checked() -> None:
     with pytest.raises(ArgumentValueError, match=r"^threads: expected"):
         sb.Particles(PRIOR, D, threads=0)
+
+
+def test_the_largest_number_since_the_last_move_counts() -> None:
+    """A small set of actions that is offered once does not take back what the policy's own need."""
+    posterior = sb.Particles(PRIOR, D, 1.0, n_draws=500, most_draws=4000, seed=0)
+    for number in (3000, 100):
+        posterior.want(number)
+    x, y = data()
+    posterior.update(x, y)
+    assert len(posterior.draws()) == 3000
+    posterior.want(100)
+    posterior.update(10.0 * x, 10.0 * y)
+    assert len(posterior.draws()) == 500
+
+
+@pytest.mark.parametrize("mean", [1111.0, 5000.6, 9001.0])
+def test_a_slab_far_from_zero_is_as_likely_as_the_prior_says(mean: float) -> None:
+    """Without data inclusions stay where they were, through sweeps over coordinates; 10,000 draws, five errors."""
+    prior = sb.SpikeSlab(0.5, 1.0, mean)
+    moves, rng = Moves(prior, 3, sb.Gaussian(1.0)), np.random.default_rng(0)
+    members, sums = moves.from_prior(rng, 10_000), Sums(Evidence(3))
+    for _ in range(3):
+        moves.coordinates(members, sums, rng)
+    np.testing.assert_allclose(moves.inclusion(members, np.full(10_000, 1e-4)), 0.5, atol=0.025)
+
+
+@pytest.mark.parametrize("scale", [100.0, 1000.0])
+def test_models_of_very_many_features_are_right_where_features_are_nearly_copies(
+    scale: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X'X is in single precision for very many features, and only where rounding does not show."""
+    monkeypatch.setattr("sparsebandits.posteriors.ensemble.WIDE", 0)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 4)) * scale
+    x[:, 1] = x[:, 0] + 1e-3 * scale * rng.standard_normal(200)
+    y = x[:, 0] / scale + rng.standard_normal(200)
+    prior = sb.SpikeSlab(0.3, 1.0 / scale**2)
+    exact, evidence = sb.Enumeration(prior, 4, 1.0), Evidence(4)
+    exact.update(x, y)
+    evidence.add(x, y)
+    moves = Moves(prior, 4, sb.Gaussian(1.0))
+    members = moves.from_prior(rng, 20_000)
+    for _ in range(6):
+        moves.models(members, Sums(evidence), rng)
+    found = moves.inclusion(members, np.full(20_000, 1 / 20_000))
+    np.testing.assert_allclose(found, exact.inclusion(), atol=0.025)  # five errors, of chains that have not all mixed

@@ -11,7 +11,7 @@ from scipy import integrate, stats
 
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import Draws
-from sparsebandits.posteriors.kernels.panels import WIDTH
+from sparsebandits.posteriors.kernels.panels import WIDTH, Grouped
 from sparsebandits.posteriors.rows import Rows
 from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import information
@@ -525,6 +525,7 @@ def test_predictions_of_some_draws_where_group_means_are_cheaper(
     assert expected.best.optima.kept is not None
     assert expected.best.optima.kept.every == 1
     monkeypatch.setattr("sparsebandits.rules.optima.FEW", 20_000)
+    monkeypatch.setattr("sparsebandits.rules.optima.LEAST_KEPT", 1000)
     found = information(draws, actions, centre=centre)
     assert found.best.optima.kept is not None
     assert found.best.optima.kept.every == 4
@@ -533,3 +534,45 @@ def test_predictions_of_some_draws_where_group_means_are_cheaper(
     np.testing.assert_allclose(found.gain, expected.gain, rtol=1e-4)
     np.testing.assert_allclose(found.reward_variance, expected.reward_variance, rtol=0.25)
     assert found.reward_variance.sum() == pytest.approx(expected.reward_variance.sum(), rel=0.1)
+
+
+def test_group_means_of_cells_with_columns_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where actions tie, a group has several cells: a column is then still one entry of its mean."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        theta = np.where(rng.random((40, 6)) < 0.4, rng.choice([-1.0, 1.0, 2.0], (40, 6)), 0.0)
+        actions = (rng.random((12, 6)) < 0.5).astype(np.float64)
+        best = Best(best_actions(Rows.of(theta), actions), rng.dirichlet(np.ones(40)), sampled=True)
+        expected = best.variances()
+        monkeypatch.setattr("sparsebandits.rules.best.MOST_PRODUCTS", 0)
+        rows = best.compressed
+        places = np.repeat(np.arange(len(rows)), rows.counts) * 6 + rows.columns
+        assert len(np.unique(places)) == len(places)
+        np.testing.assert_allclose(best.variances(), expected, rtol=1e-4, atol=1e-6)
+        monkeypatch.undo()
+
+
+def test_predictions_of_some_draws_do_not_depend_on_the_order_of_actions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sparsebandits.rules.optima.FEW", 40_000)
+    drawn, actions = random_problem(2, 4000, 20, 30, zeros=0.85)
+    draws, order = Draws(drawn.theta, np.full(4000, 1 / 4000)), np.random.default_rng(0).permutation(20)
+    one, other = information(draws, actions), information(draws, actions[order])
+    assert one.best.optima.kept is not None
+    assert one.best.optima.kept.every == 2
+    np.testing.assert_allclose(other.reward_variance, one.reward_variance[order], rtol=1e-6)
+    np.testing.assert_allclose(other.gain, one.gain[order], rtol=1e-9)
+
+
+def test_few_draws_are_not_made_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 300 actions, half a million predictions would be of 1,700 draws."""
+    draws, actions = random_problem(2, 5000, 300, 20, zeros=0.85)
+    known = best_actions(draws.theta, actions)
+    assert known.kept is not None
+    assert known.kept.every == 1
+
+
+def test_groups_of_rows_that_share_their_entries() -> None:
+    rows = Rows.of(np.array([[1.0, 2.0, 3.0], [0.0, 4.0, 0.0]])).take(np.array([0, 0, 1, 0, 0]))
+    grouped = Grouped(rows, np.array([0, 1, 3, 2, 4]), np.array([0, 3, 5]), 3)
+    sums = Rows(grouped.starts[:-1], grouped.starts[1:], grouped.columns, grouped.sums(np.ones(5)), 3)
+    np.testing.assert_array_equal(sums.dense, [[3.0, 6.0, 9.0], [1.0, 6.0, 3.0]])

@@ -46,7 +46,7 @@ class ActionSet:
 
     @classmethod
     def of(cls, actions: object) -> "ActionSet":
-        """Check actions that a user gave, and copy them, unless they are a read-only array that is no view.
+        """Check actions that a user gave, and copy them; an ActionSet is taken as it is.
 
         Parameters
         ----------
@@ -72,15 +72,7 @@ class ActionSet:
         values, names = check_columns("actions", actions)
         index = getattr(actions, "index", None) if names is not None else None
         labels = None if index is None else tuple(str(label) for label in index)
-        features = check_matrix("actions", values)
-        if (
-            features is actions
-            and features.base is None
-            and not features.flags.writeable
-            and features.flags.c_contiguous
-        ):
-            return cls(features, labels, names)  # an array that nobody can change is not copied
-        return cls(frozen(features.copy()), labels, names)
+        return cls(frozen(check_matrix("actions", values).copy()), labels, names)
 
     def with_noise(self, noise_variances: object) -> "ActionSet":
         """Return the same actions with one noise variance per action.

@@ -168,7 +168,9 @@ class Cloud:
                 log_likelihood = misfit / (-2.0 * variances)
                 constant = -0.5 * (y * y / variances + math.log(2.0 * math.pi * variances))
             else:
-                log_likelihood = -0.5 * ((misfit + y * y) / variances + np.log(2.0 * np.pi * variances))
+                unit = 2.0 ** math.frexp(float(variances[0]))[1]  # so that another unit of rewards changes nothing
+                log_likelihood = -0.5 * ((misfit + y * y) / variances + np.log(variances / unit))
+                constant = -0.5 * math.log(2.0 * math.pi * unit)
 
             def weigh(part: float) -> Weights:
                 return self._normalised(before.logs + part * log_likelihood)

@@ -17,6 +17,9 @@ from sparsebandits.layouts import wrong
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.posteriors.rows import Rows
 
+WEAK = 1e5
+"""Squared signal, in noise variances, up to which X'X may be in single precision in sweeps over models."""
+
 WIDE = 4000
 """Number of features above which X'X is in single precision for sweeps over models: a matrix of 128 MB in double."""
 
@@ -60,17 +63,38 @@ class Sums:
 
     @cached_property
     def gram(self) -> FloatArray:
-        """X'X, shape ``(d, d)``, in C order; in single precision where it would fill the memory."""
-        narrow = len(self.squares) > WIDE and 1e-30 < float(self.squares.max()) < 1e30
-        gram: FloatArray = self._evidence.gram_with(self._row, np.float32 if narrow else np.float64)
+        """X'X, shape ``(d, d)``, in C order."""
+        gram: FloatArray = self._evidence.gram_with(self._row)
         return gram
+
+    def gram_for_models(self, signal: float) -> Any:
+        """Return X'X for sweeps over models, in single precision where double would fill the memory.
+
+        Parameters
+        ----------
+        signal : float
+            How many noise variances rewards and predictions may have, squared; above ``WEAK``, rounding would show.
+
+        Returns
+        -------
+        array of shape (d, d)
+        """
+        within = 1e-30 < float(self.squares.max()) < 1e30
+        if len(self.squares) <= WIDE or signal > WEAK or not within:
+            return self.gram
+        return self._narrow_gram
+
+    @cached_property
+    def _narrow_gram(self) -> Any:
+        return self._evidence.gram_with(self._row, np.float32)
 
     @cached_property
     def neighbours(self) -> IntArray:
         """The most correlated coordinates of each, by X'X."""
         from sparsebandits.posteriors.kernels.collapsed import correlated_neighbours
 
-        found: IntArray = correlated_neighbours(self.gram)
+        narrow = "_narrow_gram" in vars(self) and "gram" not in vars(self)
+        found: IntArray = correlated_neighbours(self._narrow_gram if narrow else self.gram)
         return found
 
     def scaled(self, units: FloatArray, single: bool) -> tuple[Any, Any]:

@@ -46,6 +46,9 @@ SINGLE = 1e4
 """Size of coefficients in posterior standard deviations (without the prior), √n |θ| / σ, up to which a sweep over
 coordinates is in single precision: its rounding errors are below a thousandth of such a deviation."""
 
+FAR = 1e3
+"""Squared mean of a slab, in its variances, up to which single precision does."""
+
 MOST_AT_ONCE = 2**20
 """Number of coefficients that are drawn from the prior at a time."""
 
@@ -237,7 +240,10 @@ class Moves:
         units = _power_of_two(1.0 / np.sqrt(np.maximum(sums.squares * root * root, 1.0 / slab)))
         slab_mean, slab_variance = self._slab_mean / units, self._slab_variance / (units * units)
         reach = np.sqrt(slab) / units + np.abs(slab_mean) + np.abs(sums.moment) * units * root * root
-        single = bool(reach.max() < SINGLE) and high < 1e20 * low
+        far = float(
+            (self._slab_mean**2 / (self._slab_variance * float(scales.min()))).max()
+        )  # means cancel in the odds
+        single = bool(reach.max() < SINGLE) and far < FAR and high < 1e20 * low
         gram, moment = sums.scaled(units * root, single)
         order, shared = rng.permutation(self.dimension), self._shared_log_odds(members)
         states, relative = self._states(len(members), rng), precisions / (root * root)
@@ -295,7 +301,9 @@ class Moves:
         order_of_visits, scales = rng.permutation(self.dimension), self._scales(members)[first]
         precisions, states = self._precisions(members)[first], self._states(len(first), rng)
         shared = self._shared_log_odds(members)[first] if self._of_total else np.zeros(len(first))
-        neighbours, gram = sums.neighbours, sums.gram
+        spread = (self._slab_variance * float(scales.max()) + self._slab_mean**2) * sums.squares
+        gram = sums.gram_for_models(float(precisions.max()) * max(float(spread.max()), sums.square))
+        neighbours = sums.neighbours
 
         def sweep(block: slice) -> Rows:
             found = collapsed_sweep(

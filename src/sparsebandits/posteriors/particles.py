@@ -171,6 +171,7 @@ class Particles(Engine):
         },
         "log_weights": Reals("particles", low=-math.inf, high=LARGEST_FLOAT, least="n_draws"),
         "wanted": Count(),
+        "asked": Count(high=1),
     }
 
     def __init__(
@@ -189,7 +190,7 @@ class Particles(Engine):
         super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
         self.most_draws = None if most_draws is None else check_count("most_draws", most_draws, n_draws, MOST_DRAWS)
         self.threads = check_count("threads", threads, most=MOST_THREADS)
-        self._wanted = self.n_draws
+        self._wanted, self._asked = self.n_draws, False  # and whether anybody has asked since the last move
         check_prior(prior, self.dimension, self.noise)
         self.log_evidence = 0.0
         self.sweeps = 0  # of the last move
@@ -285,9 +286,12 @@ class Particles(Engine):
         Parameters
         ----------
         number : int
-            How many would be enough; fewer than ``n_draws`` or more than ``most_draws`` there never are.
+            How many would be enough; fewer than ``n_draws`` or more than ``most_draws`` there never are. The largest
+            number since the last move counts.
         """
-        self._wanted = min(max(number, self.n_draws), self.n_draws if self.most_draws is None else self.most_draws)
+        most = self.n_draws if self.most_draws is None else self.most_draws
+        number = min(max(number, self.n_draws), most)
+        self._wanted, self._asked = max(self._wanted, number) if self._asked else number, True
 
     def _next_number(self) -> int:
         """Return the number of particles after the next move: as many as now, unless many more or fewer are wanted."""
@@ -352,7 +356,7 @@ class Particles(Engine):
         sums = Sums(self.evidence, x, y, part * weight, part)
         (self._redraw if lost else self._move)(particles, sums, x)
         self._particles, variances = particles, self._noise_variances_of(particles)
-        self._cloud = Cloud(particles.coefficients)
+        self._cloud, self._asked = Cloud(particles.coefficients), False
         return variances
 
     def _move(self, particles: Ensemble, sums: Sums, x: FloatArray) -> None:
@@ -401,6 +405,7 @@ class Particles(Engine):
             "particles": self._particles.state(),
             "log_weights": self._cloud.weights.logs,
             "wanted": self._wanted,
+            "asked": int(self._asked),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -418,7 +423,7 @@ class Particles(Engine):
             raise wrong("particles", f"{self.n_draws} to {most} of them", f"{len(particles)} and {found['wanted']}")
         super().restore(state)
         self.check_saved_limits()
-        self._wanted = found["wanted"]
+        self._wanted, self._asked = found["wanted"], bool(found["asked"])
         self.log_evidence = math.nan if found["log_evidence"] is None else found["log_evidence"]
         self.sweeps, self.memory = found["sweeps"], found["memory"]
         self._particles = particles

@@ -155,7 +155,7 @@ class Best:
 
     @cached_property
     def compressed(self) -> Rows:
-        """E[θ | x* = g] of each group as compressed rows, in which a column may occur more than once."""
+        """E[θ | x* = g] of each group as compressed rows; columns ascend only where nothing ties."""
         grouped, dimension = self.optima.grouped, len(self.mean)
         lengths = np.diff(grouped.starts)[self.cell]
         each_a_group = len(self.cell) == len(grouped.starts) - 1 == len(self.support)
@@ -168,7 +168,11 @@ class Best:
         starts = np.concatenate(([0], np.cumsum(np.bincount(self.group, lengths)))).astype(np.int64)
         # Dividing last: a probability may be so small that its inverse overflows.
         values = share * self._sums[entry] / probability
-        return Rows(starts[:-1], starts[1:], grouped.columns[entry], values, dimension)
+        place = np.repeat(np.arange(len(self.support)), np.diff(starts)) * dimension + grouped.columns[entry]
+        once, which = np.unique(place, return_inverse=True)  # cells of a group may have columns in common
+        merged = np.bincount(which, values).astype(np.float64, copy=False)
+        bounds = np.searchsorted(once, np.arange(len(self.support) + 1) * dimension)
+        return Rows(bounds[:-1], bounds[1:], (once % dimension).astype(np.int32), merged, dimension)
 
     def conditional_mean(self) -> FloatArray:
         """Return E[θ | x* = g], shape ``(G, d)``."""
@@ -210,16 +214,18 @@ class Best:
         """Return Var⟨a − centre, θ⟩ of each distinct action from the predictions of some of the draws."""
         from sparsebandits.posteriors.kernels.panels import moments_of_predictions
 
-        some, single = self.optima.order[:: kept.every], np.float32
-        weights, offset = self._ordered[:: kept.every], np.zeros(len(some), single)
+        some, single = np.arange(0, len(self.weights), kept.every), np.float32
+        weights, offset = self.weights[some], np.zeros(len(some), single)
+        weights = weights / weights.sum()
         if centre is not None:
             assert self.optima.rows is not None
             products = self.optima.rows.take(some).products(centre)
             offset = ((products - float(centre @ self.mean)) / kept.scale).astype(single)
         one = np.array([0, len(some)]), np.array([0, 1]), np.array([0]), np.ones(1), np.ones(1)
         mean = ((self.predictions - kept.means) / kept.scale).astype(single)
-        found = moments_of_predictions(kept.predictions, offset, weights / weights.sum(), *one, mean)
-        return np.asarray(found[1] * kept.scale**2)
+        found = moments_of_predictions(kept.predictions, offset, weights.astype(single), *one, mean)
+        fewer = (1.0 - self.square) / (1.0 - float(weights @ weights))  # as all draws would have it
+        return np.asarray(found[1] * (fewer * kept.scale**2))
 
     def _squared_offset(self, centre: FloatArray) -> float:
         assert self.optima.rows is not None

@@ -42,6 +42,9 @@ FEW = 2**19
 """Number of predictions above which only some draws' are kept, where group means are cheaper than a pass over all: the
 variance of rewards, which some 2,000 draws give to within 3%, is then all that they are needed for."""
 
+LEAST_KEPT = 2000
+"""Number of draws whose predictions are kept at least."""
+
 THINNER = 5
 """Features per draw, K d / M, up to which group means are cheaper."""
 
@@ -235,7 +238,7 @@ class Kept(NamedTuple):
     scale : float
         A power of two by which the largest prediction is about one.
     every : int
-        Which draws the predictions are of: every so manieth, in the order of the cells.
+        Which draws the predictions are of: all in the order of the cells, or every so manieth in their own order.
     """
 
     predictions: Any
@@ -296,7 +299,8 @@ def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared, thre
     if kept is not None and kept.every == 1:
         kept = kept._replace(predictions=kept.predictions[order])
     elif kept is not None and rows is not None:
-        kept = _predictions(rows, order[:: kept.every], known.distinct, known)._replace(every=kept.every)
+        thinned = np.arange(0, len(rows), kept.every)  # in an order that does not depend on that of the actions
+        kept = _predictions(rows, thinned, known.distinct, known)._replace(every=kept.every)
     return Optima(known, source, value, cell, order, starts, members, member_starts, rows, kept, spread)
 
 
@@ -319,7 +323,8 @@ def _best_of_rows(
     scale = power_above(float(terms.max()))
     unit = panels.units / scale
     size = draws * len(distinct)
-    every = -(-size // FEW) if size > FEW and distinct.size < THINNER * draws else 1
+    thin = size > FEW and distinct.size < THINNER * draws and len(distinct) * LEAST_KEPT <= FEW
+    every = -(-size // FEW) if thin else 1
     kept = np.empty((draws, len(distinct)) if every == 1 and size <= MOST_KEPT else (0, 0), np.float32)
     begins, ends, columns, _ = rows.arrays
     values, reference = (apart * unit[columns]).astype(np.float32), _single_row(rest * unit)
@@ -336,7 +341,7 @@ def _best_of_rows(
             margins[block],
             kept[block] if len(kept) else kept,
         )
-        index, ties = np.empty(len(some[0]), dtype=np.int64), np.empty(len(some[0]), dtype=np.bool_)
+        index, ties = np.zeros(len(some[0]), dtype=np.int64), np.zeros(len(some[0]), dtype=np.bool_)
         value, squares = np.full(len(some[0]), -np.inf, np.float32), np.zeros(len(padded))
         best_of_rows(*given, index, ties, value, squares, np.zeros((4, panels.single.shape[2]), np.float32))
         return index, ties, squares[: len(distinct)]

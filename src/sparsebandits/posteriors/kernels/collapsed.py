@@ -109,6 +109,8 @@ def _prepare(
         for j in range(d):
             s[j] -= work[k, j] * work[k, j]
             r[j] -= scaled * gram[a, j]
+    for j in range(d):
+        s[j] = max(s[j], own[j])  # anything below is a rounding error
 
 
 @njit(**COMPILED)

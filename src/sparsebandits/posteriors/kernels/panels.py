@@ -371,8 +371,11 @@ def pattern_of_groups(rows: Any, order: Any, group_starts: Any, dimension: int) 
         The entry of the sums that each value is added to.
     """
     begins, row_ends, row_columns, row_values = rows
-    starts, columns = np.empty(len(group_starts), np.int64), np.empty_like(row_columns)
-    ends, values, target = np.empty(len(order), np.int64), np.empty_like(row_values), np.empty_like(row_columns)
+    size = 0
+    for m in order:  # rows may share their entries
+        size += row_ends[m] - begins[m]
+    starts, columns = np.empty(len(group_starts), np.int64), np.empty(size, row_columns.dtype)
+    ends, values, target = np.empty(len(order), np.int64), np.empty(size), np.empty(size, np.int64)
     last, entry = np.full(dimension, -1), np.empty(dimension, np.int64)
     total, place = 0, 0
     for g in range(len(group_starts) - 1):
