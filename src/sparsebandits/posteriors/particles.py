@@ -68,7 +68,7 @@ FEWEST = 30
 an error in common that moves do not show. Rewards within tens of standard deviations never come here."""
 
 ENOUGH = 0.8
-"""Share of the particles that are wanted with which a move contents itself, and of those that there are."""
+"""Share of the particles that are wanted with which a move contents itself."""
 
 NEAR = 4.0
 """Number of prior draws in a slab within a noise standard deviation below which weights may miss a feature."""
@@ -171,7 +171,6 @@ class Particles(Engine):
         },
         "log_weights": Reals("particles", low=-math.inf, high=LARGEST_FLOAT, least="n_draws"),
         "wanted": Count(),
-        "asked": Count(high=1),
     }
 
     def __init__(
@@ -190,7 +189,7 @@ class Particles(Engine):
         super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
         self.most_draws = None if most_draws is None else check_count("most_draws", most_draws, n_draws, MOST_DRAWS)
         self.threads = check_count("threads", threads, most=MOST_THREADS)
-        self._wanted, self._asked = self.n_draws, False  # and whether anybody has asked since the last move
+        self._wanted = self.n_draws
         check_prior(prior, self.dimension, self.noise)
         self.log_evidence = 0.0
         self.sweeps = 0  # of the last move
@@ -286,17 +285,15 @@ class Particles(Engine):
         Parameters
         ----------
         number : int
-            How many would be enough; fewer than ``n_draws`` or more than ``most_draws`` there never are. The largest
-            number since the last move counts.
+            How many would be enough; more than ``most_draws`` there never are. The largest number counts: with fewer,
+            what had been found would have to be found again.
         """
-        most = self.n_draws if self.most_draws is None else self.most_draws
-        number = min(max(number, self.n_draws), most)
-        self._wanted, self._asked = max(self._wanted, number) if self._asked else number, True
+        self._wanted = max(self._wanted, min(number, self.n_draws if self.most_draws is None else self.most_draws))
 
     def _next_number(self) -> int:
-        """Return the number of particles after the next move: as many as now, unless many more or fewer are wanted."""
+        """Return the number of particles after the next move: as many as now, unless many more are wanted."""
         now = len(self._particles)
-        return now if now * ENOUGH <= self._wanted <= now / ENOUGH else self._wanted
+        return now if now >= ENOUGH * self._wanted else self._wanted
 
     def believer(self) -> "Particles":
         """Return a copy with a fixed noise variance, which may be told rewards that have not been seen."""
@@ -356,7 +353,7 @@ class Particles(Engine):
         sums = Sums(self.evidence, x, y, part * weight, part)
         (self._redraw if lost else self._move)(particles, sums, x)
         self._particles, variances = particles, self._noise_variances_of(particles)
-        self._cloud, self._asked = Cloud(particles.coefficients), False
+        self._cloud = Cloud(particles.coefficients)
         return variances
 
     def _move(self, particles: Ensemble, sums: Sums, x: FloatArray) -> None:
@@ -405,7 +402,6 @@ class Particles(Engine):
             "particles": self._particles.state(),
             "log_weights": self._cloud.weights.logs,
             "wanted": self._wanted,
-            "asked": int(self._asked),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -423,7 +419,7 @@ class Particles(Engine):
             raise wrong("particles", f"{self.n_draws} to {most} of them", f"{len(particles)} and {found['wanted']}")
         super().restore(state)
         self.check_saved_limits()
-        self._wanted, self._asked = found["wanted"], bool(found["asked"])
+        self._wanted = found["wanted"]
         self.log_evidence = math.nan if found["log_evidence"] is None else found["log_evidence"]
         self.sweeps, self.memory = found["sweeps"], found["memory"]
         self._particles = particles
