@@ -38,11 +38,11 @@ ENGINES: dict[str, type[SparseEngine]] = {
 }
 
 DRAWS = 1000
-"""Default number of posterior draws. Decisions with 10,000 are not better, since the gain is corrected for the noise of
-the draws (docs/rules.md), as long as there are several draws for each action that may be the best."""
+"""Default number of posterior draws. Regret with 10,000 is not significantly different (docs/rules.md), since the gain
+is corrected for the noise of the draws."""
 
 MOST_DRAWS = 10_000
-"""Largest number of particles that a rule gets where there are not."""
+"""Largest number of particles that a rule gets if it asks for more."""
 
 RULES = ("cost-to-go", "information-ratio")
 

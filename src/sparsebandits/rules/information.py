@@ -29,8 +29,8 @@ MOST_NOISE = 0.5
 """Share of the information gain, and of the variance of mean rewards, that may be noise of the draws in good health."""
 
 NOISE_WANTED = 0.2
-"""Noise in the gain, as a share of the variance of mean rewards, up to which a correction leaves good decisions. With
-2,000 draws it is 0.9 at d = 1000 and K = 10,000, where regret was several times that with 10,000."""
+"""Noise in the gain, as a share of the variance of mean rewards, above which a rule asks for more draws. Chosen so that
+200 actions never do, for which 1,000 draws were measured to be enough (docs/rules.md); not measured beyond that."""
 
 REMAINS = 0.2
 """What the correction leaves of the noise, as a share of what it takes out (``python -m benchmarks.gain``)."""

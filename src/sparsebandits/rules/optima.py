@@ -238,7 +238,7 @@ class Kept(NamedTuple):
     scale : float
         A power of two by which the largest prediction is about one.
     every : int
-        Which draws the predictions are of: all in the order of the cells, or every so manieth in their own order.
+        Which draws the predictions are of: 1 for all, in the order of the cells; n for every n-th, in their own order.
     """
 
     predictions: Any
