@@ -186,7 +186,7 @@ def test_the_page_is_what_the_stored_figures_say() -> None:
     text = PAGE.read_text()
     sections = re.search(r"^SECTIONS \?= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert sections is not None
-    assert sorted(BLOCK.findall(text)) == sorted(sections.group(1).split())
+    assert sorted(BLOCK.findall(text)) == sorted(["missed", *sections.group(1).split()])
     assert filled(text) == text
     some = re.search(r"\d\.\d\d", text)
     assert some is not None

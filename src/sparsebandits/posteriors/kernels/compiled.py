@@ -1,7 +1,7 @@
 """How kernels are compiled, and the message on standard error when compilation begins.
 
-Compiled kernels are kept on disk (in ``NUMBA_CACHE_DIR``, or next to the sources), so users wait once per installation.
-The message tells them what for.
+Compiled kernels are kept on disk (in ``NUMBA_CACHE_DIR``, or next to the sources), so users wait once for each of
+them. The message tells them what for.
 """
 
 import sys
@@ -15,7 +15,7 @@ COMPILED: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {
 THREADED: dict[str, Any] = {**COMPILED, "nogil": True}
 """Settings of kernels that work on blocks of particles, several at a time if there are several threads."""
 
-LINE = "sparsebandits: compiling kernels, once per installation; this takes about 20 seconds"
+LINE = "sparsebandits: compiling kernels, which are kept for the next time; this takes up to 20 seconds"
 
 
 class _Announcement(event.Listener):
