@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from sparsebandits.experiments.tuning import tune as tune
     from sparsebandits.journal import offpolicy as offpolicy
     from sparsebandits.journal.loop import play as play
+    from sparsebandits.model.families import Bernoulli as Bernoulli
+    from sparsebandits.model.families import Poisson as Poisson
     from sparsebandits.model.priors import BetaInclusion as BetaInclusion
     from sparsebandits.model.priors import GaussianPrior as GaussianPrior
     from sparsebandits.model.priors import GaussianSpike as GaussianSpike

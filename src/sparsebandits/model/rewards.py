@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_flag, check_positive, shown
+from sparsebandits.model.families import Bernoulli, Linked, Poisson
 from sparsebandits.model.priors import InverseGammaNoise
 
 UNKNOWN_NOISE = InverseGammaNoise(0.5, 0.01, of_rewards=True)
@@ -62,8 +63,8 @@ class Gaussian:
         return not isinstance(self.variance, InverseGammaNoise)
 
 
-Rewards: TypeAlias = Gaussian
-"""Families of rewards; there is one so far."""
+Rewards: TypeAlias = Gaussian | Bernoulli | Poisson
+"""Families of rewards."""
 
 
 def known_noise(engine: str, rewards: object, noise_variance: object) -> Rewards:
@@ -91,8 +92,8 @@ def known_noise(engine: str, rewards: object, noise_variance: object) -> Rewards
     if isinstance(noise_variance, InverseGammaNoise):
         raise ArgumentTypeError("noise_variance", f"a number for {engine}", shown(noise_variance))
     found = rewards_of(rewards, noise_variance, default=1.0)
-    if not found.known:
-        raise ArgumentTypeError("rewards", f"a known variance for {engine}", shown(found))
+    if not isinstance(found, Gaussian) or not found.known:
+        raise ArgumentTypeError("rewards", f"Gaussian rewards of known variance for {engine}", shown(found))
     return found
 
 
@@ -125,7 +126,7 @@ def rewards_of(rewards: object, noise_variance: object = None, default: Any = UN
         if isinstance(given, str):
             raise ArgumentTypeError("noise_variance", "a number or an InverseGammaNoise", shown(given))
         return Gaussian(check_positive("noise_variance", given))
-    if not isinstance(rewards, Gaussian):
+    if not isinstance(rewards, Gaussian | Linked):
         raise ArgumentTypeError("rewards", "a family of rewards, such as Gaussian(variance=2.0)", shown(rewards))
     if noise_variance is not None:
         raise ArgumentValueError("noise_variance", "none beside rewards, which has the noise", shown(noise_variance))

@@ -1,0 +1,149 @@
+"""Successes and trials of each distinct row of features: all that engines need of clicks and counts.
+
+The likelihood of a family of ``families.py`` depends on past rewards through Σ w y and Σ w of each distinct row alone.
+With a fixed set of actions there are at most K rows, however many rewards have come; where actions are new in each
+round, there are as many rows as rewards.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparsebandits.arguments import FloatArray, check_count
+from sparsebandits.atomic import forked
+from sparsebandits.layouts import Count, Layout, Reals, read, wrong
+
+FIRST = 64
+"""Number of rows that there is room for at first."""
+
+class Counts:
+    """Successes s and trials n of each distinct row.
+
+    Copies share the rows, which are only ever appended to; so taking in a reward costs O(U) for U rows.
+
+    Parameters
+    ----------
+    dimension : int
+        Number of features d.
+
+    Attributes
+    ----------
+    dimension : int
+        Number of features d.
+    count : int
+        Number of observations.
+    successes, trials : array of shape (U,)
+        Σ w y and Σ w (times the exposure) of each row.
+
+    Examples
+    --------
+    >>> counts = Counts(2)
+    >>> counts.absorb(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1.0, 0.0, 0.0]))
+    >>> counts.rows, counts.successes, counts.trials
+    (array([[1., 0.], [0., 1.]]), array([1., 0.]), array([2., 1.]))
+    """
+
+    saved: ClassVar[Layout] = {
+        "count": Count(),
+        "rows": Reals("distinct_rows", "dimension"),
+        "successes": Reals("distinct_rows", low=0.0),
+        "trials": Reals("distinct_rows", low=0.0),
+    }
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = check_count("dimension", dimension)
+        self.count = 0
+        self.successes: FloatArray = np.empty(0)
+        self.trials: FloatArray = np.empty(0)
+        self._rows: FloatArray = np.empty((FIRST, dimension))  # those beyond len(trials) are free
+        self._places: dict[bytes, int] = {}  # may have places of a copy that was given up
+
+    @property
+    def rows(self) -> FloatArray:
+        """The distinct rows, shape ``(U, d)``."""
+        return self._rows[: len(self.trials)]
+
+    @property
+    def squares(self) -> FloatArray:
+        """Σ n x_j² over the rows, shape ``(d,)``."""
+        return np.asarray(self.trials @ (self.rows * self.rows))
+
+    @property
+    def square(self) -> float:
+        """Σ s² / n over the rows: what rewards may weigh in sums of squares."""
+        return float((self.successes * self.successes / np.maximum(self.trials, 1e-300)).sum())
+
+    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None,
+               exposure: FloatArray | None = None) -> None:
+        """Add a batch that has been checked.
+
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Features.
+        y : array of shape (n,)
+            Rewards.
+        weights : array of shape (n,), optional
+            Power of the likelihood of each observation; by default 1.
+        exposure : array of shape (n,), optional
+            Exposure of each count; by default 1.
+        """
+        own = np.ones(len(y)) if weights is None else weights
+        used, places = len(self.trials), np.empty(len(y), dtype=np.intp)
+        for i, row in enumerate(x + 0.0):  # −0 is 0
+            places[i] = self._place(row, used)
+            used = max(used, int(places[i]) + 1)
+        successes, trials = (np.pad(one, (0, used - len(one))) for one in (self.successes, self.trials))
+        np.add.at(successes, places, own * y)
+        np.add.at(trials, places, own if exposure is None else own * exposure)
+        self.successes, self.trials, self.count = successes, trials, self.count + len(y)
+
+    def _place(self, row: FloatArray, used: int) -> int:
+        """Return the place of a row, which is appended after the ``used`` ones if it is new."""
+        key = row.tobytes()
+        place = self._places.get(key, used)
+        if place < used and np.array_equal(self._rows[place], row):
+            return place
+        if used == len(self._rows):
+            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+        self._rows[used] = row
+        self._places[key] = used
+        return used
+
+    def copied(self) -> "Counts":
+        """Return a copy that may take in more; one of the two may, not both."""
+        return forked(self)
+
+    def scaled(self, factor: float) -> "Counts":
+        """Return a copy in which everything counts ``factor`` times as much."""
+        other = forked(self)
+        other.successes, other.trials = factor * self.successes, factor * self.trials
+        return other
+
+    def state(self) -> dict[str, Any]:
+        """Return everything that :meth:`restore` needs, as arrays and JSON values."""
+        arrays = {"successes": self.successes.copy(), "trials": self.trials.copy()}
+        return {"count": self.count, "rows": self.rows.copy(), **arrays}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state.
+
+        Parameters
+        ----------
+        state : mapping
+            What :meth:`state` returned.
+
+        Raises
+        ------
+        SaveFileError
+            If these are not the counts of any observations.
+        """
+        found = read(self.saved, state, {"dimension": self.dimension})
+        rows = found["rows"]
+        places = {row.tobytes(): place for place, row in enumerate(rows)}
+        if len(places) < len(rows) or len(rows) > found["count"]:
+            raise wrong("rows", f"different rows of {found['count']} rewards", f"{len(rows)} rows")
+        self.count, self.successes, self.trials = found["count"], found["successes"], found["trials"]
+        room = np.empty((max(FIRST - len(rows), 0), self.dimension))
+        self._rows, self._places = np.concatenate((rows, room)), places

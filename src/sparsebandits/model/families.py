@@ -1,0 +1,246 @@
+"""Rewards that are not Gaussian: clicks and counts, whose mean is a function of α + ⟨a, θ⟩.
+
+With η = α + ⟨a, θ⟩, the log likelihood of s successes in n trials (or of a count s at exposure n) is, up to a constant,
+
+    ℓ(η) = s a(η) − n b(η),
+
+where a is the natural parameter of the family and b its cumulant. A likelihood depends on the data through s and n of
+each distinct row of features alone (``model/counts.py``).
+
+================  ==================  ======================  ==============
+family            mean μ(η)           a(η)                    b(η)
+================  ==================  ======================  ==============
+Bernoulli logit   1 / (1 + e^−η)      η                       log(1 + e^η)
+Bernoulli probit  Φ(η)                log Φ(η) − log Φ(−η)    −log Φ(−η)
+Poisson           e^η                 η                       e^η
+================  ==================  ======================  ==============
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy  # scipy.special, which is slow to import, is loaded on first use
+
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice, check_flag, shown
+
+LINKS = ("logit", "probit")
+
+FARTHEST = 500.0
+"""Largest |η|: beyond it, e^η is on its way to overflow, and no data are needed to tell two such numbers apart."""
+
+ROOT_TWO_PI = float(np.sqrt(2.0 * np.pi))
+
+
+class Linked(ABC):
+    """Rewards whose mean is a function of α + ⟨a, θ⟩, and whose variance is a function of the mean.
+
+    If there is an intercept α, its prior is a wide Gaussian, and it is never excluded.
+    """
+
+    intercept: bool
+
+    variance: ClassVar[float] = 1.0  # of the noise: there is none beside the family's own
+    known: ClassVar[bool] = True
+    tails: ClassVar[None] = None
+    of_mean: ClassVar[str]  # what a mean reward is called
+
+    @property
+    @abstractmethod
+    def scale(self) -> str:
+        """What η is called."""
+
+    @property
+    @abstractmethod
+    def intercept_variance(self) -> float:
+        """Variance of the prior of α, whose mean is zero."""
+
+    @abstractmethod
+    def mean(self, eta: Any) -> Any:
+        """Return μ(η), in the precision of η."""
+
+    @abstractmethod
+    def parameters(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return a(η) and b(η)."""
+
+    @abstractmethod
+    def slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return a'(η), b'(η) = μ(η) a'(η), and the Fisher information μ'(η) a'(η) of one trial."""
+
+    @abstractmethod
+    def noise_variances(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Return E Var(Y | η) of a reward from mean and variance of μ(η)."""
+
+    @abstractmethod
+    def check(self, y: FloatArray) -> None:
+        """Refuse rewards that this family does not have."""
+
+    @abstractmethod
+    def drawn(self, mean: float, uniform: float) -> float:
+        """Return the reward that belongs to a number between 0 and 1, by inversion of its distribution."""
+
+    def log_likelihood(self, eta: FloatArray, successes: Any, trials: Any) -> FloatArray:
+        """Return s a(η) − n b(η), elementwise.
+
+        Parameters
+        ----------
+        eta : array
+            η.
+        successes, trials : float or array
+            s and n.
+
+        Returns
+        -------
+        array
+        """
+        natural, cumulant = self.parameters(eta)
+        return np.asarray(successes * natural - trials * cumulant)
+
+
+@dataclass(frozen=True)
+class Bernoulli(Linked):
+    """Rewards of 0 and 1, such as clicks: P(Y = 1) = μ(α + ⟨a, θ⟩).
+
+    Parameters
+    ----------
+    link : {"logit", "probit"}, default="logit"
+        Logistic or normal distribution function μ. With the logit link, coefficients are differences in log-odds.
+    intercept : bool, default=False
+        Whether there is an unknown intercept α. For a policy, its argument ``intercept`` decides.
+
+    Examples
+    --------
+    >>> Bernoulli()
+    Bernoulli(link='logit', intercept=False)
+    >>> Bernoulli().mean(np.array([0.0, 2.0])).round(3)
+    array([0.5  , 0.881])
+    """
+
+    link: str = "logit"
+    intercept: bool = False
+
+    of_mean: ClassVar[str] = "probability"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "link", check_choice("link", self.link, LINKS))
+        object.__setattr__(self, "intercept", check_flag("intercept", self.intercept))
+
+    @property
+    def scale(self) -> str:
+        """What η is called."""
+        return "log-odds" if self.link == "logit" else "probit"
+
+    @property
+    def intercept_variance(self) -> float:
+        """Variance of the prior of α: rates from a thousandth to nearly one are within two or three deviations."""
+        return 9.0 if self.link == "logit" else 3.0
+
+    def mean(self, eta: Any) -> Any:
+        """Return P(Y = 1)."""
+        if self.link == "probit":
+            return scipy.special.ndtr(eta)
+        one = eta.dtype.type(1.0)
+        return one / (one + np.exp(-np.clip(eta, -80.0, 80.0)))
+
+    def parameters(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return a(η) and b(η)."""
+        if self.link == "probit":
+            outside = scipy.special.log_ndtr(-eta)
+            return scipy.special.log_ndtr(eta) - outside, -outside
+        return eta, np.maximum(eta, 0.0) + np.log1p(np.exp(-np.abs(eta)))
+
+    def slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return a'(η), b'(η), and the Fisher information of one trial."""
+        if self.link == "probit":
+            log_density = -0.5 * eta * eta - np.log(ROOT_TWO_PI)
+            inside, outside = scipy.special.log_ndtr(eta), scipy.special.log_ndtr(-eta)
+            upper = np.exp(log_density - outside)  # φ / Φ(−η)
+            slope = np.exp(log_density - inside) + upper
+            return slope, upper, np.exp(2.0 * log_density - inside - outside)
+        mean = self.mean(eta)
+        return np.ones_like(eta), mean, mean * (1.0 - mean)
+
+    def noise_variances(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Return E[p(1 − p)], at least a millionth of what it is at E p."""
+        return np.maximum(mean * (1.0 - mean) - variance, 1e-6 * mean * (1.0 - mean) + 1e-300)
+
+    def check(self, y: FloatArray) -> None:
+        """Refuse rewards other than 0 and 1."""
+        wrong = y[(y != 0.0) & (y != 1.0)]
+        if len(wrong):
+            raise ArgumentValueError("reward", "0 or 1 for Bernoulli rewards", shown(float(wrong[0])))
+
+    def drawn(self, mean: float, uniform: float) -> float:
+        """Return 1 if ``uniform`` is below the mean, else 0."""
+        return 1.0 if uniform < mean else 0.0
+
+
+@dataclass(frozen=True)
+class Poisson(Linked):
+    """Rewards that are counts: Y ~ Poisson(e^(α + ⟨a, θ⟩)), times its exposure if it has one.
+
+    Parameters
+    ----------
+    intercept : bool, default=False
+        Whether there is an unknown intercept α. For a policy, its argument ``intercept`` decides.
+
+    Examples
+    --------
+    >>> Poisson().mean(np.array([0.0, 2.0])).round(3)
+    array([1.   , 7.389])
+    """
+
+    intercept: bool = False
+
+    of_mean: ClassVar[str] = "rate"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "intercept", check_flag("intercept", self.intercept))
+
+    @property
+    def scale(self) -> str:
+        """What η is called."""
+        return "log rate"
+
+    @property
+    def intercept_variance(self) -> float:
+        """Variance of the prior of α: rates from a ten-thousandth to ten thousand are within two deviations."""
+        return 25.0
+
+    def mean(self, eta: Any) -> Any:
+        """Return the rate."""
+        return np.exp(np.clip(eta, -80.0, 80.0))
+
+    def parameters(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return a(η) and b(η)."""
+        return eta, np.exp(np.minimum(eta, FARTHEST))
+
+    def slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return a'(η), b'(η), and the Fisher information at exposure one."""
+        rate = np.exp(np.minimum(eta, FARTHEST))
+        return np.ones_like(eta), rate, rate
+
+    def noise_variances(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Return the mean, which is the variance of a count."""
+        return np.maximum(mean, 1e-300)
+
+    def check(self, y: FloatArray) -> None:
+        """Refuse rewards that are not whole and at least zero."""
+        wrong = y[(y < 0.0) | (y != np.round(y))]
+        if len(wrong):
+            raise ArgumentValueError("reward", "a count (0, 1, 2, ...) for Poisson rewards", shown(float(wrong[0])))
+
+    def drawn(self, mean: float, uniform: float) -> float:
+        """Return the smallest count at which the distribution function is not below ``uniform``."""
+        return _poisson_quantile(mean, uniform)
+
+
+def _poisson_quantile(mean: float, uniform: float) -> float:
+    """Return the smallest k with P(Y ≤ k) ≥ ``uniform``."""
+    k = float(max(np.floor(scipy.special.pdtrik(uniform, mean)), 0.0)) if 0.0 < uniform < 1.0 else 0.0
+    while scipy.special.pdtr(k, mean) < uniform:
+        k += 1.0
+    while k > 0 and scipy.special.pdtr(k - 1.0, mean) >= uniform:
+        k -= 1.0
+    return k
