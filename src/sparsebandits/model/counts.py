@@ -17,6 +17,7 @@ from sparsebandits.layouts import Count, Layout, Reals, read, wrong
 FIRST = 64
 """Number of rows that there is room for at first."""
 
+
 class Counts:
     """Successes s and trials n of each distinct row.
 
@@ -74,8 +75,9 @@ class Counts:
         """Σ s² / n over the rows: what rewards may weigh in sums of squares."""
         return float((self.successes * self.successes / np.maximum(self.trials, 1e-300)).sum())
 
-    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None,
-               exposure: FloatArray | None = None) -> None:
+    def absorb(
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, exposure: FloatArray | None = None
+    ) -> None:
         """Add a batch that has been checked.
 
         Parameters

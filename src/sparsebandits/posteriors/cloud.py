@@ -20,6 +20,9 @@ LEAST_PART = 0.01
 """Smallest part of an observation that is taken in at a time. A reward hundreds of standard deviations from every
 prediction leaves few particles at first, and the sweeps that follow find the rest."""
 
+SMALLEST_PART = 1e-6
+"""The same for clicks and counts, whose particles are never redrawn from nothing."""
+
 
 @dataclass(frozen=True, eq=False)
 class Weights:
@@ -72,10 +75,18 @@ class Cloud:
         Draws of θ, one per row.
     log_weights : array of shape (M,), optional
         Log weights of the draws; equal by default.
+    intercepts : array of shape (M,), optional
+        Intercepts of the draws, where rewards are clicks or counts.
     """
 
-    def __init__(self, source: FloatArray | Rows, log_weights: FloatArray | None = None) -> None:
+    def __init__(
+        self,
+        source: FloatArray | Rows,
+        log_weights: FloatArray | None = None,
+        intercepts: FloatArray | None = None,
+    ) -> None:
         self._source = source if isinstance(source, Rows) else frozen(source)
+        self._intercepts = intercepts
         self.weights = self._normalised(np.zeros(len(source)) if log_weights is None else log_weights)
         self._predictions: dict[bytes, FloatArray] = {}
         self._draws: Draws | None = None
@@ -175,14 +186,44 @@ class Cloud:
             def weigh(part: float) -> Weights:
                 return self._normalised(before.logs + part * log_likelihood)
 
-        part = most
+        part, gained = self._take_in(weigh, most, least, LEAST_PART)
+        return part, gained + part * constant
+
+    def temper_by(self, log_likelihood: FloatArray, most: float, least: float) -> tuple[float, float]:
+        """Reweight by a part of some log likelihood of each draw, as large as the effective number of draws allows.
+
+        Parameters
+        ----------
+        log_likelihood : array of shape (M,)
+            Log likelihood of an observation under each draw.
+        most, least : float
+            As for :meth:`temper`.
+
+        Returns
+        -------
+        part, gained : float, float
+            The part that was taken in, and what it adds to the log evidence.
+        """
+        before = self.weights.logs
+        return self._take_in(lambda part: self._normalised(before + part * log_likelihood), most, least, SMALLEST_PART)
+
+    def _take_in(
+        self, weigh: Callable[[float], Weights], most: float, least: float, smallest: float
+    ) -> tuple[float, float]:
+        """Reweight by the largest part that leaves enough draws; return it, and what it adds to the log evidence."""
+        before, part = self.weights.log_total, most
         after = weigh(part)
         if after.effective_size < least:
             # The effective number falls from above ``least`` at 0 to below it at ``most``.
-            part = max(_bisect(weigh, part, least), min(LEAST_PART, part))
+            part = max(_bisect(weigh, part, least), min(smallest, part))
             after = weigh(part)
         self.reweight(after)
-        return part, after.log_total - before.log_total + part * constant
+        return part, after.log_total - before
+
+    def etas(self, x: FloatArray) -> FloatArray:
+        """Return α + ⟨x, θ^m⟩ of each draw, shape ``(M,)``."""
+        found = self._predicted(x)
+        return found if self._intercepts is None else found + self._intercepts
 
     def reweight(self, weights: Weights) -> None:
         """Replace the weights."""
@@ -192,7 +233,7 @@ class Cloud:
     def draws(self) -> Draws:
         """Return the draws with their weights."""
         if self._draws is None:
-            self._draws = Draws.trusted(self._source, self.weights.normalised)
+            self._draws = Draws.trusted(self._source, self.weights.normalised, self._intercepts)
         return self._draws
 
 

@@ -45,6 +45,8 @@ class Draws:
     ----------
     source : array of shape (M, d) or Rows
         The draws as the engine has them: dense, or as compressed rows.
+    intercepts : array of shape (M,) or None
+        Intercept α of each draw, where rewards are clicks or counts and have one.
 
     Raises
     ------
@@ -60,6 +62,7 @@ class Draws:
 
     source: "FloatArray | Rows"
     weights: FloatArray
+    intercepts: FloatArray | None = None
 
     def __init__(self, theta: object, weights: object) -> None:
         dense = check_matrix("theta", theta)
@@ -69,7 +72,7 @@ class Draws:
         self.source, self.weights = frozen(dense.copy()), frozen(checked.copy())
 
     @classmethod
-    def trusted(cls, source: "FloatArray | Rows", weights: FloatArray) -> "Draws":
+    def trusted(cls, source: "FloatArray | Rows", weights: FloatArray, intercepts: FloatArray | None = None) -> "Draws":
         """Return draws from an engine, without checking or copying.
 
         Parameters
@@ -78,6 +81,8 @@ class Draws:
             Draws of θ; an array is made read-only.
         weights : array of shape (M,)
             Weights that sum to one; made read-only.
+        intercepts : array of shape (M,), optional
+            Intercepts of the draws.
 
         Returns
         -------
@@ -87,6 +92,7 @@ class Draws:
         draws = object.__new__(cls)
         draws.source = source if isinstance(source, Rows) else frozen(source)
         draws.weights = frozen(weights)
+        draws.intercepts = intercepts
         return draws
 
     @property

@@ -31,8 +31,10 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.atomic import forked, interruptible
-from sparsebandits.layouts import GENERATOR, Layout, Maybe, Names, Number, read, wrong
+from sparsebandits.layouts import GENERATOR, Absent, Layout, Maybe, Names, Number, Reals, read, wrong
+from sparsebandits.model.counts import Counts
 from sparsebandits.model.evidence import Evidence
+from sparsebandits.model.families import Linked
 from sparsebandits.model.features import Level
 from sparsebandits.model.limits import check_sums, slab, unit_of
 from sparsebandits.model.rewards import Rewards
@@ -61,8 +63,9 @@ class Engine(ABC):
     dimension : int
         Number of features d.
     rewards : Rewards
-        How a reward arises from θ. If it has an intercept, that is integrated out here, and the subclass sees contrasts
-        (``model/features.py``).
+        How a reward arises from θ. If Gaussian rewards have an intercept, that is integrated out here, and the subclass
+        sees contrasts (``model/features.py``). For clicks and counts it is the subclass that learns the intercept: the
+        level at ``origin``, which is zero until :meth:`set_origin`.
     n_draws : int
         Number of draws that :meth:`draws` gives.
     seed : int, SeedSequence or None
@@ -76,7 +79,9 @@ class Engine(ABC):
     feature_names: tuple[str, ...] | None = None
 
     saved: ClassVar[Layout] = {
-        "evidence": Evidence.saved,
+        "evidence": Maybe(Evidence.saved),
+        "counts": Absent(Counts.saved),
+        "origin": Absent(Reals("dimension")),
         "level": Maybe(Level.saved),
         "spread": Spread.saved,
         "unit": Number(low=0.0, high=LARGEST),
@@ -92,8 +97,10 @@ class Engine(ABC):
         self.dimension = check_count("dimension", dimension)
         self.rewards = rewards
         self.n_draws = check_count("n_draws", n_draws, least_draws, MOST_DRAWS)
-        self.evidence = Evidence(self.dimension)  # of contrasts, if there is an intercept
-        self.level = Level(np.zeros(self.dimension)) if rewards.intercept else None
+        # Of contrasts, if Gaussian rewards have an intercept.
+        self.evidence: Any = (Counts if isinstance(rewards, Linked) else Evidence)(self.dimension)
+        self.level = Level(np.zeros(self.dimension)) if rewards.intercept and not isinstance(rewards, Linked) else None
+        self.origin: FloatArray | None = None
         self.spread = Spread()
         self.unit = 0.0 if getattr(rewards.variance, "of_rewards", False) else 1.0  # zero while it is not known
         self._rng = stream(seed)
@@ -145,6 +152,9 @@ class Engine(ABC):
         """
         fork = forked(self)
         level, spread = None, self.spread
+        if isinstance(self.rewards, Linked):
+            self.rewards.check(y)
+            x = x if self.origin is None else x - self.origin
         if self.rewards.tails is not None:
             own = self.spread.weights(y, self.rewards.tails)
             spread = self.spread.after(y, own)
@@ -162,6 +172,19 @@ class Engine(ABC):
             fork.condition(x, y, weights)
         fork.level, fork.spread = level, spread
         self.__dict__ = vars(fork)
+
+    def set_origin(self, origin: FloatArray) -> None:
+        """Set where the intercept of clicks or counts is the level of rewards, before anything is learnt.
+
+        The prior of the intercept is about the level there; with the mean features of the actions, adding a number to a
+        feature changes nothing.
+
+        Parameters
+        ----------
+        origin : array of shape (d,)
+            Features.
+        """
+        self.origin = origin
 
     def check_limits(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Refuse observations beyond what an engine over models can tell apart (``model/limits.py``).
@@ -310,8 +333,11 @@ class Engine(ABC):
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs, as arrays and JSON values."""
         names = None if self.feature_names is None else list(self.feature_names)
+        linked = isinstance(self.rewards, Linked)
         return {
-            "evidence": self.evidence.state(),
+            "evidence": None if linked else self.evidence.state(),
+            **({"counts": self.evidence.state()} if linked else {}),
+            **({} if self.origin is None else {"origin": self.origin}),
             "level": None if self.level is None else self.level.state(),
             "spread": self.spread.state(),
             "unit": self.unit,
@@ -338,7 +364,11 @@ class Engine(ABC):
         learnt = getattr(self.rewards.variance, "of_rewards", False)
         if not (learnt and (found["unit"] == 0.0 or math.frexp(found["unit"])[0] == 0.5)) and found["unit"] != 1.0:
             raise wrong("unit", "a power of two, or zero while it is not known" if learnt else "1", str(found["unit"]))
-        self.evidence.restore(state["evidence"])
+        learnt_from = "counts" if isinstance(self.rewards, Linked) else "evidence"
+        if found.get(learnt_from) is None:
+            raise wrong(learnt_from, "what has been observed", "nothing")
+        self.evidence.restore(state[learnt_from])
+        self.origin = found.get("origin")
         self.level = None if found["level"] is None else Level(**found["level"])
         self.spread = Spread.restored(found["spread"])
         self.unit = found["unit"]

@@ -53,7 +53,7 @@ class Sums:
     def __init__(
         self, evidence: Evidence, x: FloatArray | None = None, y: float = 0.0, weight: float = 0.0, part: float = 0.0
     ) -> None:
-        self._evidence = evidence
+        self._evidence: Evidence | None = evidence
         self._row = None if x is None or weight == 0.0 else math.sqrt(weight) * x
         further = 0.0 if self._row is None or x is None else x
         self.moment: FloatArray = evidence.moment + weight * y * further
@@ -61,9 +61,33 @@ class Sums:
         self.square = evidence.square + weight * y * y
         self.count = evidence.count + part
 
+    @classmethod
+    def given(cls, gram: FloatArray, moment: FloatArray, square: float) -> "Sums":
+        """Return sums that are already known.
+
+        Parameters
+        ----------
+        gram : array of shape (d, d)
+            X'X.
+        moment : array of shape (d,)
+            X'y.
+        square : float
+            y'y.
+
+        Returns
+        -------
+        Sums
+        """
+        sums = cls.__new__(cls)
+        sums._evidence, sums.moment, sums.square, sums.count = None, moment, square, 0
+        sums.squares = np.maximum(np.diag(gram), 0.0)  # rounding may leave a constant column below zero
+        sums.__dict__["gram"] = gram
+        return sums
+
     @cached_property
     def gram(self) -> FloatArray:
         """X'X, shape ``(d, d)``, in C order."""
+        assert self._evidence is not None
         gram: FloatArray = self._evidence.gram_with(self._row)
         return gram
 
@@ -80,12 +104,13 @@ class Sums:
         array of shape (d, d)
         """
         within = 1e-30 < float(self.squares.max()) < 1e30
-        if len(self.squares) <= WIDE or signal > WEAK or not within:
+        if self._evidence is None or len(self.squares) <= WIDE or signal > WEAK or not within:
             return self.gram
         return self._narrow_gram
 
     @cached_property
     def _narrow_gram(self) -> Any:
+        assert self._evidence is not None
         return self._evidence.gram_with(self._row, np.float32)
 
     @cached_property
@@ -100,6 +125,9 @@ class Sums:
     def scaled(self, units: FloatArray, single: bool) -> tuple[Any, Any]:
         """Return X'X and X'y for coefficients in some units, both in single or double precision."""
         precision = np.float32 if single else np.float64
+        if self._evidence is None:
+            gram = (self.gram * units * units[:, np.newaxis]).astype(precision)
+            return gram, (self.moment * units).astype(precision)
         gram = self._evidence.gram_with(self._row, precision, units)
         return gram, (self.moment * units).astype(precision)
 
@@ -120,6 +148,8 @@ class Ensemble:
         V, if it is learnt.
     noise_variances : array of shape (M,) or None
         σ², if it is learnt.
+    intercepts : array of shape (M,) or None
+        α, if rewards are clicks or counts and have one; for Gaussian rewards it is integrated out.
     """
 
     coefficients: Rows | FloatArray
@@ -127,6 +157,7 @@ class Ensemble:
     beta: FloatArray | None
     slab_variances: FloatArray | None
     noise_variances: FloatArray | None
+    intercepts: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.coefficients)
@@ -159,6 +190,11 @@ class Ensemble:
     def products(self, x: FloatArray) -> FloatArray:
         """Return ⟨x, θ⟩ of each member."""
         return self.coefficients.products(x) if isinstance(self.coefficients, Rows) else self.coefficients @ x
+
+    def etas(self, x: FloatArray) -> FloatArray:
+        """Return α + ⟨x_u, θ⟩ of each member for several rows, shape ``(M, U)``."""
+        found = self.coefficients.many_products(x) if isinstance(self.coefficients, Rows) else self.coefficients @ x.T
+        return found if self.intercepts is None else found + self.intercepts[:, np.newaxis]
 
     def take(self, members: IntArray) -> "Ensemble":
         """Return copies of some members."""

@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from sparsebandits.arguments import LARGEST, FloatArray, IntArray
 from sparsebandits.model import limits
+from sparsebandits.model.families import Linked
 from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -41,6 +42,9 @@ LEAST_BETA = 1e-12
 
 SWAPS = 4
 """Attempts of each member to exchange a coordinate for a correlated one, in each sweep over models."""
+
+VISITS = 0.7
+"""Probability that a sweep over models visits coordinates, where it does that or swaps them."""
 
 SINGLE = 1e4
 """Size of coefficients in posterior standard deviations (without the prior), √n |θ| / σ, up to which a sweep over
@@ -73,6 +77,7 @@ class Moves:
         self._threads = threads
         self.dimension = dimension
         self.noise = rewards.variance  # an engine sets it anew when the unit of the rewards is known
+        self._linked = rewards if isinstance(rewards, Linked) else None
         self._slab_mean, self._slab_variance = prior.slab(dimension)
         self.slab_deviation = np.sqrt(self._slab_variance)  # in units of √V, where that is learnt
         self._log_odds = np.zeros(dimension)
@@ -143,13 +148,16 @@ class Moves:
             deviation = np.sqrt(self._noise_of(noise, size))[:, np.newaxis]
             centre = np.where(drawn.included, self._slab_mean, 0.0)
             theta = centre + deviation * (theta - centre)
-        sparse = self._kind == POINT_MASS
+        sparse, intercepts = self._kind == POINT_MASS, None
+        if self._linked is not None and self._linked.intercept:
+            intercepts = rng.normal(0.0, math.sqrt(self._linked.intercept_variance), size)
         return Ensemble(
             Rows.of(theta) if sparse else theta,
             None if sparse else drawn.included,
             drawn.beta,
             drawn.slab_variances,
             noise,
+            intercepts,
         )
 
     def rescaled(self, members: Ensemble, unit: float) -> Ensemble:
@@ -276,7 +284,9 @@ class Moves:
     def models(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Sweep over models with θ (and a Beta inclusion) integrated out, then draw θ.
 
-        Members with the same model share the work, unless each has variances of its own.
+        Members with the same model share the work, unless each has variances of its own. Coordinates are visited one by
+        one, and then swapped in pairs; for clicks and counts it is one of the two, at random: a sweep has to be
+        reversible for ``surrogate.py``, and the two of them in a row are not.
 
         Parameters
         ----------
@@ -303,7 +313,10 @@ class Moves:
         shared = self._shared_log_odds(members)[first] if self._of_total else np.zeros(len(first))
         spread = (self._slab_variance * float(scales.max()) + self._slab_mean**2) * sums.squares
         gram = sums.gram_for_models(float(precisions.max()) * max(float(spread.max()), sums.square))
-        neighbours = sums.neighbours
+        neighbours, visits, pairs = sums.neighbours, True, True
+        if self._linked is not None:
+            visits = bool(rng.random() < VISITS)
+            pairs = not visits
 
         def sweep(block: slice) -> Rows:
             found = collapsed_sweep(
@@ -312,8 +325,9 @@ class Moves:
                 self.dimension,
                 precisions[block],
                 order_of_visits,
-                SWAPS,
-                self._sized,
+                visits,
+                SWAPS if pairs else 0,
+                self._sized and pairs,
                 neighbours,
                 gram,
                 sums.moment,

@@ -32,6 +32,7 @@ from sparsebandits.layouts import (
     ABOVE_ONE,
     LARGEST_FLOAT,
     LEAST_POSITIVE,
+    Absent,
     Count,
     Layout,
     Maybe,
@@ -40,6 +41,7 @@ from sparsebandits.layouts import (
     flags,
     wrong,
 )
+from sparsebandits.model.families import FARTHEST, Linked
 from sparsebandits.model.limits import check_prior
 from sparsebandits.model.priors import InverseGammaNoise, InverseGammaSlab, SpikeSlab
 from sparsebandits.model.rewards import Rewards, rewards_of
@@ -51,6 +53,7 @@ from sparsebandits.posteriors.ensemble import Ensemble, Sums
 from sparsebandits.posteriors.kernels.memory import correlations
 from sparsebandits.posteriors.moves import Moves
 from sparsebandits.posteriors.rows import ROWS, Rows
+from sparsebandits.posteriors.surrogate import Surrogate
 from sparsebandits.randomness import Seed, copied
 
 LEAST_SHARE = 0.35
@@ -168,6 +171,7 @@ class Particles(Engine):
             "beta": Maybe(Reals("particles", low=0.0, high=1.0)),
             "slab_variances": Maybe(Reals("particles", low=LEAST_POSITIVE)),
             "noise_variances": Maybe(Reals("particles", low=LEAST_POSITIVE)),
+            "intercepts": Absent(Maybe(Reals("particles"))),
         },
         "log_weights": Reals("particles", low=-math.inf, high=LARGEST_FLOAT, least="n_draws"),
         "wanted": Count(),
@@ -197,7 +201,10 @@ class Particles(Engine):
         self._moves = Moves(prior, dimension, self.rewards, self.threads)
         self._resolution = _squared_resolution(prior, dimension, self.n_draws)
         self._particles = self._moves.from_prior(self._rng, n_draws)
-        self._cloud = Cloud(self._particles.coefficients)
+        self._cloud = self._equally_weighted()
+
+    def _equally_weighted(self) -> Cloud:
+        return Cloud(self._particles.coefficients, intercepts=self._particles.intercepts)
 
     @property
     def noise_variance(self) -> float:
@@ -226,9 +233,14 @@ class Particles(Engine):
             taken, weight = 0.0, 1.0 if weights is None else float(weights[i])
             while taken < 1.0:
                 before, least = self._cloud.weights, LEAST_SHARE * len(self._particles)
-                part, gained = self._cloud.temper(row, reward, variances / weight, 1.0 - taken, least)
+                if isinstance(self.rewards, Linked):
+                    likelihood = weight * self.rewards.log_likelihood(self._etas(row), reward, 1.0)
+                    part, gained = self._cloud.temper_by(likelihood, 1.0 - taken, least)
+                else:
+                    part, gained = self._cloud.temper(row, reward, variances / weight, 1.0 - taken, least)
                 size, taken = self._cloud.weights.effective_size, min(taken + part, 1.0)
-                lost = size < min(FEWEST, least / 2.0) or self._blind(row, weight)
+                gaussian = not isinstance(self.rewards, Linked)
+                lost = gaussian and (size < min(FEWEST, least / 2.0) or self._blind(row, weight))
                 if lost:
                     self._cloud.reweight(before)
                     gained, taken = math.nan, 1.0
@@ -238,6 +250,9 @@ class Particles(Engine):
                     summed = self._sum(x, y, weights, summed, i)
                     variances = self._resample_and_move(row, reward, weight, taken, lost)
         self._sum(x, y, weights, summed, len(y))
+
+    def _etas(self, x: FloatArray) -> FloatArray:
+        return np.clip(self._cloud.etas(x), -FARTHEST, FARTHEST)
 
     def _sum(self, x: FloatArray, y: FloatArray, weights: FloatArray | None, start: int, end: int) -> int:
         """Add rows of a batch to the sums, one by one; return the row to continue from."""
@@ -350,18 +365,32 @@ class Particles(Engine):
         """
         self._rng = copied(self._rng)
         particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng, self._next_number()))
-        sums = Sums(self.evidence, x, y, part * weight, part)
-        (self._redraw if lost else self._move)(particles, sums, x)
+        surrogate = None
+        if isinstance(self.rewards, Linked):
+            counts = self.evidence.copied()
+            counts.absorb(x[np.newaxis], np.array([y]), np.array([part * weight]))
+            surrogate = Surrogate(self.rewards, counts, particles)
+            sums = surrogate.sums
+        else:
+            sums = Sums(self.evidence, x, y, part * weight, part)
+        if lost:
+            self._redraw(particles, sums, x)
+        else:
+            self._move(particles, sums, x, surrogate)
         self._particles, variances = particles, self._noise_variances_of(particles)
-        self._cloud = Cloud(particles.coefficients)
+        self._cloud = self._equally_weighted()
         return variances
 
-    def _move(self, particles: Ensemble, sums: Sums, x: FloatArray) -> None:
+    def _move(self, particles: Ensemble, sums: Sums, x: FloatArray, surrogate: Surrogate | None) -> None:
         """Sweep until the particles have forgotten where they were, in place."""
         before = self._remembered(particles, x)
         over_models, self.sweeps, self.memory = False, 0, 1.0
         while self.sweeps < MOST_SWEEPS and self.memory >= FORGOTTEN:
-            (self._moves.models if over_models else self._moves.coordinates)(particles, sums, self._rng)
+            sweep = self._moves.models if over_models else self._moves.coordinates
+            if surrogate is None:
+                sweep(particles, sums, self._rng)
+            else:
+                surrogate.step(sweep, particles, self._rng)
             self._moves.hyperparameters(particles, sums, self._rng)
             last, self.memory = self.memory, before.correlation(self._remembered(particles, x))
             self.sweeps += 1
@@ -412,6 +441,8 @@ class Particles(Engine):
             raise wrong("particles", "rows if, and only if, the spike is a point mass", "other coefficients")
         if particles.learnt().keys() != self._particles.learnt().keys():
             raise wrong("particles", "what the prior learns", ", ".join(particles.learnt()) or "nothing learnt")
+        if (particles.intercepts is None) is not (self._particles.intercepts is None):
+            raise wrong("particles", "intercepts if, and only if, the rewards have them", "others")
         if found["log_weights"].max() == -math.inf:
             raise wrong("log_weights", "a particle of positive weight", "none")
         most = self.n_draws if self.most_draws is None else self.most_draws
@@ -423,7 +454,7 @@ class Particles(Engine):
         self.log_evidence = math.nan if found["log_evidence"] is None else found["log_evidence"]
         self.sweeps, self.memory = found["sweeps"], found["memory"]
         self._particles = particles
-        self._cloud = Cloud(particles.coefficients, found["log_weights"])
+        self._cloud = Cloud(particles.coefficients, found["log_weights"], particles.intercepts)
         self._moves.noise = self.noise
 
 

@@ -131,6 +131,13 @@ class Rows:
         found: FloatArray = products(self.arrays, np.array(x))  # a copy: a read-only array would be compiled for anew
         return found
 
+    def many_products(self, x: FloatArray) -> FloatArray:
+        """Return ⟨x_u, θ^m⟩ of each draw for several rows, shape ``(M, U)``."""
+        from sparsebandits.posteriors.kernels.rows import many_products
+
+        found: FloatArray = many_products(self.arrays, np.array(x.T, order="C"))
+        return found
+
     def apart(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the mean m, and θ − m split so that small differences keep their digits.
 

@@ -290,6 +290,7 @@ def collapsed_sweep(
     dimension: int,
     precisions: Any,
     order: Any,
+    visits: bool,
     swaps: int,
     exchange: bool,
     neighbours: Any,
@@ -317,6 +318,8 @@ def collapsed_sweep(
         1/σ², one per model.
     order : int array of shape (d,)
         The coordinates in the order of the visits.
+    visits : bool
+        Whether coordinates are visited; otherwise they are only swapped and exchanged.
     swaps : int
         Number of attempts to swap one coordinate for a correlated one, after the visits.
     exchange : bool
@@ -378,7 +381,7 @@ def collapsed_sweep(
         k = model_ends[u] - begins[u]
         for i in range(k):
             active[i] = model_columns[begins[u] + i]
-        stack = _push(stack, 0, counts[u], 0, k, active, -1, -1)
+        stack = _push(stack, 0, counts[u], 0 if visits else d, k, active, -1, -1)
         depth = 1
         while depth > 0:
             depth -= 1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sparsebandits.posteriors.kernels.compiled import COMPILED
+from sparsebandits.posteriors.kernels.compiled import COMPILED, THREADED
 
 
 @njit(**COMPILED)
@@ -75,6 +75,32 @@ def products(rows: Any, x: Any) -> Any:
         for k in range(begins[row], ends[row]):
             total += values[k] * x[columns[k]]
         found[row] = total
+    return found
+
+
+@njit(**THREADED)
+def many_products(rows: Any, columns: Any) -> Any:
+    """Return the products of each row with several vectors.
+
+    Parameters
+    ----------
+    rows : tuple of arrays
+        M draws as compressed rows.
+    columns : array of shape (d, U), in C order
+        The vectors, one per column.
+
+    Returns
+    -------
+    array of shape (M, U)
+    """
+    begins, ends, places, values = rows
+    found = np.zeros((len(begins), columns.shape[1]))
+    for m in range(len(begins)):
+        line = found[m]
+        for k in range(begins[m], ends[m]):
+            value, vector = values[k], columns[places[k]]
+            for i in range(len(line)):
+                line[i] += value * vector[i]
     return found
 
 
