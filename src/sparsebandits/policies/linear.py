@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparsebandits.arguments import MOST_DRAWS, check_array, check_count, check_flag
+from sparsebandits.model.families import Linked
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.model.rewards import TAILS, Rewards, rewards_of
 from sparsebandits.policies.actions import ActionSet
@@ -56,6 +57,8 @@ def with_rewards(
     if noise_variance is None and rewards is None and actions.noise_variances is not None:
         noise_variance = float(np.median(actions.noise_variances))
     found = rewards_of(rewards, noise_variance, default)
+    if isinstance(found, Linked):
+        return actions, replace(found, intercept=check_flag("intercept", intercept))
     tails = TAILS if rewards is None and not found.known else found.tails
     return actions, replace(found, intercept=check_flag("intercept", intercept), tails=tails)
 

@@ -32,6 +32,7 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.atomic import at_once, forked, interruptible
 from sparsebandits.files import pack, write_atomically
+from sparsebandits.model.families import Linked
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_learner, package_of, settings_of
 from sparsebandits.policies.decision import Decision, Explanation
@@ -40,6 +41,7 @@ from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.randomness import COIN_STREAM, Seed, copied, generator_state, restore_generator, stream
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice
+from sparsebandits.rules.linked import beliefs_about
 from sparsebandits.rules.optima import OptimaMemory
 from sparsebandits.rules.rule import Rule
 from sparsebandits.rules.wins import WinsMemory
@@ -195,7 +197,7 @@ class Policy:
             posterior.feature_names = self.actions.feature_names
         self._rng = stream(seed, COIN_STREAM)
         self._optima = OptimaMemory()
-        self._origin = None if getattr(posterior, "level", None) is None else self.actions.features.mean(axis=0)
+        self._origin = self._where_the_level_is()
         self._own = self._relative(self.actions)
         self._wins = WinsMemory(self._own)
         self._pending: dict[int, Decision] = {}
@@ -224,6 +226,16 @@ class Policy:
         """Restore a copy or a pickle, which has a lock of its own, and whose arrays come back writable."""
         self.__dict__ = {**state, "_lock": RLock()}
         frozen(self._own)  # or variances would not be kept from one reward to the next
+
+    def _where_the_level_is(self) -> FloatArray | None:
+        """Return the mean features of the actions, if rewards have an unknown level; clicks learn it there."""
+        rewards = getattr(self.posterior, "rewards", None)
+        if not isinstance(rewards, Linked):
+            return None if getattr(self.posterior, "level", None) is None else self.actions.features.mean(axis=0)
+        if rewards.intercept and self.posterior.origin is None and self.posterior.evidence.count == 0:
+            self.posterior.set_origin(self.actions.features.mean(axis=0))
+        origin: FloatArray | None = self.posterior.origin
+        return origin
 
     def _check_fit(self) -> None:
         """Refuse a posterior of other features, noise that cannot be weighed, and a journal that is none."""
@@ -358,7 +370,8 @@ class Policy:
         """Let a posterior learn the expected rewards of decisions."""
         if decisions:
             x = np.array([one.features for one in decisions])
-            expected = Beliefs(posterior, x).means
+            offered = x if self._origin is None or posterior.level is not None else x - self._origin
+            expected = beliefs_about(posterior, offered).means
             if getattr(self.posterior, "unit", 1.0) == 0.0:  # then differences are Monte Carlo error
                 expected = np.full(len(x), 0.0 if posterior.level is None else posterior.level.reward)
             posterior.absorb(x, expected, self._weights(decisions))
@@ -509,7 +522,7 @@ class Policy:
         wins: WinsMemory | None = None,
     ) -> Beliefs:
         features = self._own if available is self.actions else self._relative(available)
-        return Beliefs(posterior, features, available.noise_variances, played, memory, self._origin, wins)
+        return beliefs_about(posterior, features, available.noise_variances, played, memory, self._origin, wins)
 
     @_one_at_a_time
     def tell(self, decision: Told | Iterable[Told], reward: object) -> None:
@@ -708,6 +721,9 @@ class Policy:
         told, before = [self._pending[number] for number in batch], vars(self.posterior)
         features = np.array([d.features if d.observation is None else d.observation for d in told])
         rewards, fork = np.fromiter(batch.values(), dtype=np.float64), forked(self.posterior)
+        family = getattr(self.posterior, "rewards", None)
+        if isinstance(family, Linked):
+            family.check(rewards)
         fork.absorb(features, rewards, self._weights(told))  # first, since it may refuse the rewards
         self._record_all()
         if self.journal is not None:

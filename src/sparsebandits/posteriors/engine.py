@@ -153,7 +153,6 @@ class Engine(ABC):
         fork = forked(self)
         level, spread = None, self.spread
         if isinstance(self.rewards, Linked):
-            self.rewards.check(y)
             x = x if self.origin is None else x - self.origin
         if self.rewards.tails is not None:
             own = self.spread.weights(y, self.rewards.tails)
@@ -401,6 +400,8 @@ class Engine(ABC):
         features, rewards = check_observations(values, y, self.dimension)
         if names is not None and self.feature_names not in (None, names):
             features = np.ascontiguousarray(features[:, column_order("x", self.feature_names or (), names)])
+        if isinstance(self.rewards, Linked):
+            self.rewards.check(rewards)
         fork = forked(self)
         with interruptible():
             fork.absorb(features, rewards, None if weight is None else _check_weights(weight, len(rewards)))

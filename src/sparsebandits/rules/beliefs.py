@@ -178,6 +178,22 @@ class Beliefs:
         """Standard deviation of ⟨a − x̄, θ⟩ of each action, shape ``(K,)``."""
         return np.sqrt(self.variances)
 
+    def rewards_under_draw(self, draw: int, products: FloatArray) -> FloatArray:
+        """Return the mean reward of each action under one of the draws, from products ⟨a, θ⟩.
+
+        Parameters
+        ----------
+        draw : int
+            Number of the draw.
+        products : array of shape (K,)
+            ⟨a, θ⟩ of each action.
+
+        Returns
+        -------
+        array of shape (K,)
+        """
+        return self.at_level(products, self.draws.theta[draw])
+
     @cached_property
     def predictions(self) -> FloatArray:
         """Mean reward of each action under each draw, shape ``(K, M)``; the weights are ``draws.weights``."""

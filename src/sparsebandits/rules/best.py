@@ -80,6 +80,11 @@ class Best:
         self.support, self.group = np.unique(action, return_inverse=True)
         self.probability = np.bincount(self.group, of_cells[self.cell] * self.share).astype(np.float64, copy=False)
 
+    @property
+    def from_predictions(self) -> bool:
+        """Whether :meth:`moments` has both variances from predictions of the draws, which are kept."""
+        return self.optima.kept is not None
+
     def _mean(self) -> FloatArray:
         """Return E θ; from sums over cells where these are needed anyway."""
         optima = self.optima

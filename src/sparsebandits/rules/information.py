@@ -57,7 +57,7 @@ class Information:
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray] | None:
         """Both variances from predictions, if these are kept; otherwise each is computed when it is needed."""
-        return None if self.best.optima.kept is None else self.best.moments(self.centre)
+        return self.best.moments(self.centre) if self.best.from_predictions else None
 
     @cached_property
     def gain(self) -> FloatArray:
@@ -97,7 +97,7 @@ class Information:
     @property
     def is_large(self) -> bool:
         """Whether predictions are too many to keep, so that a rule should look at gains where they can matter."""
-        return self.best.optima.rows is not None and self.best.optima.kept is None
+        return self.best.optima.rows is not None and not self.best.from_predictions
 
     @property
     def mean(self) -> FloatArray:

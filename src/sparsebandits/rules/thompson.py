@@ -55,18 +55,19 @@ class Thompson(Rule):
         if self.inflation != 1.0:
             scale = np.sqrt(self.inflation)
             theta = mean + scale * (theta - mean)
-            standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights)
+            standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights, standing.intercepts)
         if picks:
             sampled = beliefs.features @ theta
             best = beliefs.best_under(standing)
             action = best.row_under(row, rng)
             probability = best.row_probability()
             share = 1.0 if np.count_nonzero(probability) == 1 else float(probability[action])  # exactly 1 if alone
+            value = beliefs.rewards_under_draw(row, sampled)
         else:
             sampled = beliefs.products(theta)
             action, copies = self._played(beliefs, sampled, theta, rng)
             share = beliefs.probability_under(standing, copies)
-        value = beliefs.at_level(sampled, theta)
+            value = beliefs.at_level(sampled, theta)
         columns: Mapping[str, Column] = {"sampled value": value, "posterior mean": beliefs.means_of}
         reasons = Reasons.top(action, value, columns, beliefs.features[action] * mean)
         if picks:
