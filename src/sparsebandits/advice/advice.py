@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.advice.choose import POLICIES, taught_policy
+from sparsebandits.advice.choose import CLICKS, FAMILIES, POLICIES, looks_like_clicks, taught_policy
 from sparsebandits.advice.effects import FeatureEffect, effects_table, feature_effects
 from sparsebandits.advice.read import History, read_history
 from sparsebandits.arguments import (
@@ -32,6 +32,13 @@ from sparsebandits.journal.jsonlines import JsonLines
 from sparsebandits.journal.record import Record, new_id, now
 from sparsebandits.policies.decision import Decision, Explanation
 from sparsebandits.tables import Cell, Table, formatted
+
+EFFECT = {
+    "gaussian": "the reward",
+    "bernoulli": "the log-odds of a reward of 1",
+    "poisson": "the logarithm of the reward's mean",
+}
+"""What effects of features are effects on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +160,7 @@ class Advice:
             lines += [f"Next {len(rows)}:", "", str(Table(columns, rows)), "", f"Why {first.name}:"]
         lines += ["", str(first.explanation)]
         if most:
-            lines += ["", "Effect of one unit of a feature on the reward, with its 95% interval:"]
+            lines += ["", f"Effect of one unit of a feature on {EFFECT[about['family']]}, with its 95% interval:"]
             lines += ["", str(self.feature_table(most))]
             if len(self.features) > most:
                 lines.append(f"... and {len(self.features) - most} more")
@@ -227,6 +234,7 @@ def decide(
     n_draws: int = 10_000,
     seed: int | None = None,
     horizon: int | None = None,
+    family: str = "auto",
 ) -> Advice:
     """Recommend the action to try next, or a batch of different ones.
 
@@ -262,6 +270,9 @@ def decide(
     horizon : int, optional
         Number of trials that are still to come, these included: the fewer, the less is spent on learning. By default
         200 are expected. For "sparse-ids" alone.
+    family : {"auto", "gaussian", "bernoulli", "poisson"}, default="auto"
+        What rewards are: numbers, clicks (0 or 1) or counts. By default clicks if all past rewards are 0 or 1 and no
+        noise variance is given, which a note says, otherwise numbers.
 
     Returns
     -------
@@ -298,7 +309,12 @@ def decide(
     only_untried = check_flag("untried", untried)
     past = read_history(actions, rewards, name, reward_columns, ignore)
     left = _rows_left(past, count, only_untried)
-    made = taught_policy(kind, past, noise_variance, size, number, ahead)
+    named = check_choice("family", family, ("auto", *FAMILIES))
+    if noise_variance is not None and named in ("bernoulli", "poisson"):
+        raise ArgumentValueError("noise_variance", f"none for family {named}", shown(noise_variance))
+    assumed = named == "auto" and noise_variance is None and looks_like_clicks(past.rewards)
+    named = "bernoulli" if assumed else "gaussian" if named == "auto" else named
+    made = taught_policy(kind, past, noise_variance, size, number, ahead, FAMILIES[named])
     posterior = made.posterior
     noise, health = float(posterior.noise_variance), posterior.health()
     features = feature_effects(posterior.summary(past.feature_names), past)
@@ -316,13 +332,17 @@ def decide(
         "n_features": len(past.feature_names),
         "observations": len(past.rewards),
         "mean_reward": float(past.rewards.mean()) if len(past.rewards) else None,
-        "noise_variance": noise if len(past.rewards) > 1 or noise_variance is not None else None,
+        "family": named,
+        "noise_variance": noise
+        if named == "gaussian" and (len(past.rewards) > 1 or noise_variance is not None)
+        else None,
         "n_draws": size,
         "seed": number,
         "horizon": ahead,
     }
     doubt = () if health.good else (f"the sampling is {health}",)
-    return Advice(tuple(recommendations), features, (*past.notes, *doubt), about)
+    notes = (*past.notes, *((CLICKS,) if assumed else ()), *doubt)
+    return Advice(tuple(recommendations), features, notes, about)
 
 
 def _rows_left(past: History, count: int, untried: bool) -> IntArray:

@@ -2,12 +2,18 @@
 
 The sparse policies are those that ``sb.SparseIDS(table)`` and ``sb.SparseTS(table)`` give. The dense ones get a prior
 in the units of the data: with s the standard deviation of the past rewards and s_j that of feature j over the actions,
-θ_j ~ N(0, s² / (d s_j²)), and noise variance s² unless it is given. All have an intercept. A batch has no action twice.
+θ_j ~ N(0, s² / (d s_j²)), and noise variance s² unless it is given (with s = 1 for clicks and counts). All have an
+intercept. A batch has no action twice.
 """
 
 import re
+from typing import Any
+
+import numpy as np
 
 from sparsebandits.advice.read import History
+from sparsebandits.arguments import FloatArray
+from sparsebandits.model.families import Bernoulli, Linked, Poisson
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.policies.linear import LinearIDS, LinTS, LinUCB
 from sparsebandits.policies.policy import Policy
@@ -23,9 +29,44 @@ DENSE = {_option(policy.__name__): policy for policy in (LinearIDS, LinTS, LinUC
 POLICIES = (*SPARSE, *DENSE)
 """Values of the option ``policy``."""
 
+FAMILIES: dict[str, Linked | None] = {"gaussian": None, "bernoulli": Bernoulli(), "poisson": Poisson()}
+"""Values of the option ``family``, besides "auto"."""
+
+ALIKE = 5
+"""Number of rewards that are all 0, or all 1, from which on they are taken as clicks."""
+
+CLICKS = "all past rewards are 0 or 1, so they are taken as clicks; family gaussian takes them as numbers"
+
+
+def looks_like_clicks(rewards: FloatArray) -> bool:
+    """Return whether rewards are all 0 or 1, and enough of them to tell.
+
+    Parameters
+    ----------
+    rewards : array of shape (n,)
+        Past rewards.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> looks_like_clicks(np.array([0.0, 1.0, 0.0])), looks_like_clicks(np.array([1.0]))
+    (True, False)
+    """
+    only = bool(np.isin(rewards, (0.0, 1.0)).all())
+    return only and (len(np.unique(rewards)) == 2 or len(rewards) >= ALIKE)
+
 
 def taught_policy(
-    kind: str, past: History, noise_variance: float | None, n_draws: int, seed: int, horizon: int | None = None
+    kind: str,
+    past: History,
+    noise_variance: float | None,
+    n_draws: int,
+    seed: int,
+    horizon: int | None = None,
+    family: Linked | None = None,
 ) -> Policy:
     """Return a policy with priors in the units of the data, after the past rewards.
 
@@ -43,32 +84,45 @@ def taught_policy(
         Seed of the policy.
     horizon : int, optional
         Number of trials to come, for "sparse-ids".
+    family : Linked, optional
+        Clicks or counts; by default rewards are Gaussian.
     """
     if kind in SPARSE:
-        policy = _sparse(kind, past, noise_variance, n_draws, seed, horizon)
+        policy = _sparse(kind, past, noise_variance, n_draws, seed, horizon, family)
     else:
-        policy = _dense(kind, past, noise_variance, n_draws, seed)
+        policy = _dense(kind, past, noise_variance, n_draws, seed, family)
+    if family is not None:
+        family.check(past.rewards)
     if len(past.rewards):
         policy.posterior.absorb(past.features[past.tried], past.rewards)
     return policy
 
 
 def _sparse(
-    kind: str, past: History, noise_variance: float | None, n_draws: int, seed: int, horizon: int | None
+    kind: str,
+    past: History,
+    noise_variance: float | None,
+    n_draws: int,
+    seed: int,
+    horizon: int | None,
+    family: Linked | None,
 ) -> Policy:
     from sparsebandits.policies import sparse
 
+    common: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "rewards": family}
     if kind == "sparse-ids":
-        return sparse.SparseIDS(past.actions, None, noise_variance, n_draws=n_draws, seed=seed, horizon=horizon)
-    return sparse.SparseTS(past.actions, None, noise_variance, n_draws=n_draws, seed=seed)
+        return sparse.SparseIDS(past.actions, None, noise_variance, horizon=horizon, **common)
+    return sparse.SparseTS(past.actions, None, noise_variance, **common)
 
 
-def _dense(kind: str, past: History, noise_variance: float | None, n_draws: int, seed: int) -> Policy:
-    policy, square = DENSE[kind], past.scale**2
+def _dense(
+    kind: str, past: History, noise_variance: float | None, n_draws: int, seed: int, family: Linked | None
+) -> Policy:
+    policy, square = DENSE[kind], past.scale**2 if family is None else 1.0
     prior = GaussianPrior(square / (len(past.feature_names) * past.features.var(axis=0)))
-    variance = square if noise_variance is None else noise_variance
+    noise = {"rewards": family} if family is not None else {"noise_variance": noise_variance or square}
     if policy is LinearIDS:
-        return LinearIDS(past.actions, prior, variance, n_draws=n_draws, seed=seed)
+        return LinearIDS(past.actions, prior, n_draws=n_draws, seed=seed, **noise)
     if policy is LinTS:
-        return LinTS(past.actions, prior, variance, probability_draws=n_draws, seed=seed)
-    return LinUCB(past.actions, prior, variance, seed=seed)
+        return LinTS(past.actions, prior, probability_draws=n_draws, seed=seed, **noise)
+    return LinUCB(past.actions, prior, seed=seed, **noise)

@@ -63,6 +63,14 @@ def decide(
         int | None,
         typer.Option(metavar="N", help="Trials still to come, these included, for sparse-ids. Default: 200 expected."),
     ] = None,
+    family: Annotated[
+        str,
+        typer.Option(
+            metavar="FAMILY",
+            help="What rewards are: gaussian (numbers), bernoulli (0 or 1), poisson (counts). "
+            "Default: bernoulli if all are 0 or 1, else gaussian.",
+        ),
+    ] = "auto",
     show: Annotated[int, typer.Option(min=0, metavar="N", help="Number of features to print.")] = 10,
     log: Annotated[
         Path | None,
@@ -98,6 +106,7 @@ def decide(
         n_draws=draws,
         seed=seed,
         horizon=horizon,
+        family=family,
     )
     if path is not None:
         advice.append_to(path)

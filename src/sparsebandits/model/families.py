@@ -48,6 +48,11 @@ class Linked(ABC):
 
     @property
     @abstractmethod
+    def ratio(self) -> str | None:
+        """What e^θ is called, if it has a name."""
+
+    @property
+    @abstractmethod
     def scale(self) -> str:
         """What η is called."""
 
@@ -122,6 +127,11 @@ class Bernoulli(Linked):
 
     of_mean: ClassVar[str] = "probability"
 
+    @property
+    def ratio(self) -> str | None:
+        """What e^θ is called, if it has a name."""
+        return "odds ratio" if self.link == "logit" else None
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "link", check_choice("link", self.link, LINKS))
         object.__setattr__(self, "intercept", check_flag("intercept", self.intercept))
@@ -194,6 +204,11 @@ class Poisson(Linked):
     intercept: bool = False
 
     of_mean: ClassVar[str] = "rate"
+
+    @property
+    def ratio(self) -> str:
+        """What e^θ is called."""
+        return "rate ratio"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "intercept", check_flag("intercept", self.intercept))

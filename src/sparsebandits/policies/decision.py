@@ -129,7 +129,7 @@ class Explanation:
             f"it is decision {decision.id}.",
             *self._coin(),
             str(self.table),
-            f"largest parts of its expected reward{than}: {self._drivers()}",
+            f"largest parts of its {decision.reasons.scale}{than}: {self._drivers()}",
             *(f"{name}: {formatted(value)}" for name, value in decision.reasons.notes.items()),
             *decision.reasons.remarks,
         ]

@@ -11,6 +11,7 @@ decision or the rewards are noted (``atomic.py``): an exception at any point, Ct
 """
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -33,6 +34,7 @@ from sparsebandits.arguments import (
 from sparsebandits.atomic import at_once, forked, interruptible
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.model.families import Linked
+from sparsebandits.model.rewards import Gaussian
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_learner, package_of, settings_of
 from sparsebandits.policies.decision import Decision, Explanation
@@ -50,6 +52,12 @@ KIND = "sparsebandits.policy"
 VERSION = 5
 MOST_BATCH = 10**6
 """Largest number of decisions at once."""
+ENOUGH_TO_TELL = 20
+"""Number of rewards after which a policy looks once whether all of them are 0 or 1."""
+CLICKS = (
+    "all rewards so far are 0 or 1, but the policy takes them as numbers with Gaussian noise; "
+    "rewards=sb.Bernoulli() takes them as clicks"
+)
 LEARNER = ("absorb", "state", "restore", "__dict__")
 """What every learner has."""
 
@@ -393,6 +401,9 @@ class Policy:
         features.flags.writeable = False
         noise = available.noise_variances
         reasons = choice.reasons if self._origin is None else replace(choice.reasons, compared=True)
+        family = getattr(self.posterior, "rewards", None)
+        if isinstance(family, Linked):
+            reasons = replace(reasons, scale=family.scale)
         decision = Decision(
             id=self._asked,
             action=choice.action,
@@ -731,11 +742,17 @@ class Policy:
                 self.journal.rewarded(one, value)
         if vars(self.posterior) is not before:
             raise RuntimeError("the policy was told a reward within this call, by a signal handler or a journal")
+        before_these = self._asked - len(self._pending)
         at_once(
             (self._rewards.__setitem__, list(batch), rewards),
             *((self._pending.pop, number) for number in batch),
             (setattr, self.posterior, "__dict__", vars(fork)),
         )
+        if isinstance(family, Gaussian) and before_these < ENOUGH_TO_TELL <= before_these + len(batch):
+            told_rewards = self._rewards[: self._asked]
+            found = set(told_rewards[~np.isnan(told_rewards)].tolist())
+            if found == {0.0, 1.0}:
+                warnings.warn(CLICKS, stacklevel=4)
 
 
 def _named(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...] | None:

@@ -452,6 +452,9 @@ class Engine(ABC):
     def summary(self, names: Sequence[str] | None = None) -> Rows:
         """Return mean, standard deviation, 95% interval, P(included) and P(positive) of each coefficient.
 
+        Coefficients of clicks are differences in log-odds (with the logit link), those of counts in log rates; then
+        exp(mean), the odds ratio or the rate ratio of one unit of the feature, stands beside them.
+
         Parameters
         ----------
         names : sequence of str, optional
@@ -466,6 +469,8 @@ class Engine(ABC):
         draws = self.draws()
         columns = moments(draws.theta, draws.weights)
         columns |= {"P(included)": self.inclusion(), "P(positive)": draws.weights @ (draws.theta > 0)}
+        if isinstance(self.rewards, Linked) and self.rewards.ratio is not None:
+            columns |= {self.rewards.ratio: np.exp(columns["mean"])}
         return _rows("feature", features, columns)
 
     def hyperparameters(self) -> Rows:

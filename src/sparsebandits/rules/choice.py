@@ -75,6 +75,8 @@ class Reasons:
         Whether contributions are those of the action compared with the average one, as they are with an intercept.
     remarks : tuple of str
         Sentences about the decision.
+    scale : str
+        What contributions add up to.
     """
 
     candidates: IntArray
@@ -87,6 +89,7 @@ class Reasons:
     about: str = "action"
     compared: bool = False
     remarks: tuple[str, ...] = ()
+    scale: str = "expected reward"
 
     @classmethod
     def top(
