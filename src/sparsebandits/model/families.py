@@ -30,6 +30,9 @@ LINKS = ("logit", "probit")
 FARTHEST = 500.0
 """Largest |η|: beyond it, e^η is on its way to overflow, and no data are needed to tell two such numbers apart."""
 
+TINY = 1e-37
+"""What zero is replaced by under a logarithm, in single precision, too."""
+
 ROOT_TWO_PI = float(np.sqrt(2.0 * np.pi))
 
 
@@ -72,6 +75,17 @@ class Linked(ABC):
     @abstractmethod
     def slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return a'(η), b'(η) = μ(η) a'(η), and the Fisher information μ'(η) a'(η) of one trial."""
+
+    @abstractmethod
+    def potential(self, mean: Any) -> Any:
+        """Return φ(μ), in the precision of μ.
+
+        The Kullback–Leibler divergence of rewards of mean p from rewards of mean q is φ(p) − φ(q) − φ'(q)(p − q).
+        """
+
+    @abstractmethod
+    def variance_at(self, mean: Any) -> Any:
+        """Return the variance of a reward of mean μ, which is 1 / φ''(μ)."""
 
     @abstractmethod
     def noise_variances(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
@@ -171,6 +185,16 @@ class Bernoulli(Linked):
         mean = self.mean(eta)
         return np.ones_like(eta), mean, mean * (1.0 - mean)
 
+    def potential(self, mean: Any) -> Any:
+        """Return μ log μ + (1 − μ) log(1 − μ)."""
+        least = mean.dtype.type(TINY)
+        other = 1 - mean
+        return mean * np.log(np.maximum(mean, least)) + other * np.log(np.maximum(other, least))
+
+    def variance_at(self, mean: Any) -> Any:
+        """Return p(1 − p)."""
+        return mean * (1.0 - mean)
+
     def noise_variances(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
         """Return E[p(1 − p)], at least a millionth of what it is at E p."""
         return np.maximum(mean * (1.0 - mean) - variance, 1e-6 * mean * (1.0 - mean) + 1e-300)
@@ -235,6 +259,14 @@ class Poisson(Linked):
         """Return a'(η), b'(η), and the Fisher information at exposure one."""
         rate = np.exp(np.minimum(eta, FARTHEST))
         return np.ones_like(eta), rate, rate
+
+    def potential(self, mean: Any) -> Any:
+        """Return μ log μ − μ."""
+        return mean * np.log(np.maximum(mean, mean.dtype.type(TINY))) - mean
+
+    def variance_at(self, mean: Any) -> Any:
+        """Return the mean, which is the variance of a count."""
+        return mean
 
     def noise_variances(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
         """Return the mean, which is the variance of a count."""

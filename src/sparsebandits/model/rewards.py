@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_flag, check_positive, shown
-from sparsebandits.model.families import Bernoulli, Linked, Poisson
+from sparsebandits.model.families import Bernoulli, Poisson
 from sparsebandits.model.priors import InverseGammaNoise
 
 UNKNOWN_NOISE = InverseGammaNoise(0.5, 0.01, of_rewards=True)
@@ -126,7 +126,7 @@ def rewards_of(rewards: object, noise_variance: object = None, default: Any = UN
         if isinstance(given, str):
             raise ArgumentTypeError("noise_variance", "a number or an InverseGammaNoise", shown(given))
         return Gaussian(check_positive("noise_variance", given))
-    if not isinstance(rewards, Gaussian | Linked):
+    if not isinstance(rewards, Gaussian | Bernoulli | Poisson):
         raise ArgumentTypeError("rewards", "a family of rewards, such as Gaussian(variance=2.0)", shown(rewards))
     if noise_variance is not None:
         raise ArgumentValueError("noise_variance", "none beside rewards, which has the noise", shown(noise_variance))

@@ -254,7 +254,7 @@ class Conjugate(Engine):
 
     def precision(self) -> FloatArray:
         """Return the posterior precision P = Λ + X'X / σ² from the sufficient statistics, shape ``(d, d)``."""
-        precision = self.evidence.gram / self.noise_variance
+        precision: FloatArray = self.evidence.gram / self.noise_variance
         np.einsum("jj->j", precision)[:] += self._prior_precision
         return precision
 

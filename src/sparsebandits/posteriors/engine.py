@@ -37,7 +37,7 @@ from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.families import Linked
 from sparsebandits.model.features import Level
 from sparsebandits.model.limits import check_sums, slab, unit_of
-from sparsebandits.model.rewards import Rewards
+from sparsebandits.model.rewards import Gaussian, Rewards
 from sparsebandits.model.tails import Spread
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws, moments
@@ -238,7 +238,7 @@ class Engine(ABC):
             The copy; the engine itself learns nothing from what it is told.
         """
         other = deepcopy(self)
-        if not self.rewards.known:
+        if isinstance(self.rewards, Gaussian) and not self.rewards.known:
             logs = np.log(self.learnt()["noise_variance"])
             other.rewards = replace(self.rewards, variance=float(np.exp(self.draws().weights @ logs)), tails=None)
             other.unit = 1.0
@@ -257,7 +257,7 @@ class Engine(ABC):
     @property
     def noise(self) -> Any:
         """Noise variance σ², or its prior in the unit of the rewards."""
-        variance = self.rewards.variance
+        variance: Any = self.rewards.variance
         return variance if self.rewards.known else variance.in_unit(self.unit or 1.0)
 
     @abstractmethod

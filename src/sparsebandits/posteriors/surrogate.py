@@ -24,6 +24,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from sparsebandits.arguments import FloatArray
 from sparsebandits.model.counts import Counts
@@ -136,7 +137,7 @@ def _blocks(members: Ensemble, rows: int) -> list[Ensemble]:
     return [members.take(np.arange(start, min(start + step, size))) for start in range(0, size, step)]
 
 
-def _replace(members: Ensemble, proposed: Ensemble, accept: FloatArray) -> None:
+def _replace(members: Ensemble, proposed: Ensemble, accept: NDArray[np.bool_]) -> None:
     """Give members the coefficients, inclusions and intercepts that they accept, in place."""
     if isinstance(members.coefficients, Rows) and isinstance(proposed.coefficients, Rows):
         size = len(members)

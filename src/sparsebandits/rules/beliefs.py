@@ -341,6 +341,28 @@ class Beliefs:
                 return mutual_information_of_learnt_noise(self.draws, features, noise, self.best)
         return mutual_information(self.draws, features, self.noise_variances[rows], self.best)
 
+    def informed(self, of: Any, share: float) -> tuple[FloatArray, FloatArray]:
+        """Return the information that one reward of each action brings about x*, and a little of that about θ.
+
+        Parameters
+        ----------
+        of : Information or Screen
+            Gain v and variance T of the mean reward of each action.
+        share : float
+            κ, the share of T that counts beside v.
+
+        Returns
+        -------
+        information, unbiased : arrays of shape (K,)
+            ½ log(1 + (v + κ T) / σ²) of each action in nats, and v, both without the noise of the draws.
+        """
+        from sparsebandits.posteriors.kernels.choosing import informations  # compiled code, which not all rules need
+
+        best, noise = self.information.best, np.ascontiguousarray(self.noise_variances)
+        shares = (best.noise_share, best.square) if len(best.support) > 1 else (0.0, 0.0)
+        found: tuple[FloatArray, FloatArray] = informations(of.gain, of.reward_variance, noise, *shares, share)
+        return found
+
     @property
     def optimal_probability(self) -> FloatArray:
         """P(x* = a) of each action, shape ``(K,)``."""

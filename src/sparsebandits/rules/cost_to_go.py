@@ -16,7 +16,8 @@ anew; of actions that cost the same, the one of least regret. In the last round 
 
 The information is I_a = ½ log(1 + (v_a + κ T_a) / σ²), at most H, with v_a = Var(E[⟨a, θ⟩ | x*]) without the noise of
 the draws (``information.py``), T_a = Var⟨a, θ⟩ and σ² the noise variance. The second term is for what a reward says
-about θ beyond x*, which helps to find x* later. The plain v̂ of Algorithm 3 has such a term by accident: its bias is a
+about θ beyond x*, which helps to find x* later. (For clicks and counts it is I(x*; Y_a) + κ I(θ; Y_a), exact where
+rewards are 0 and 1: ``linked.py``.) The plain v̂ of Algorithm 3 has such a term by accident: its bias is a
 share of T that depends on the number of draws.
 """
 
@@ -28,7 +29,7 @@ from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_between, check_number
 from sparsebandits.posteriors.diagnostics import Health
-from sparsebandits.posteriors.kernels.choosing import costs_to_go, informations, leading
+from sparsebandits.posteriors.kernels.choosing import costs_to_go, leading
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import CANDIDATES, DRIVERS, PRIORS, Choice, Reasons
 from sparsebandits.rules.information import Information, noise_in_gain
@@ -179,16 +180,13 @@ class CostToGo(Rule):
         known, rounds = beliefs.information, self.rounds_left(beliefs.decisions)
         entropy = known.unbiased_entropy
 
-        best, noise = known.best, np.ascontiguousarray(beliefs.noise_variances)
-        shares = (best.noise_share, best.square) if len(best.support) > 1 else (0.0, 0.0)
-
         def information(of: Information | Screen) -> tuple[FloatArray, FloatArray]:
-            gain, unbiased = informations(of.gain, of.reward_variance, noise, *shares, self.share)
+            gain, unbiased = beliefs.informed(of, self.share)
             return np.minimum(gain, entropy), unbiased
 
         used: Information | Screen = known
         if known.is_large:
-            used = Screen.of(best, known.centre).settled(
+            used = Screen.of(known.best, known.centre).settled(
                 lambda screen: costs(known.expected_regret, information(screen)[0], entropy, rounds).total
             )
         gain, unbiased = information(used)

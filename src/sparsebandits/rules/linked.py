@@ -4,23 +4,23 @@ Symbols as in ``information.py``, with the mean reward μ_a = μ(α + ⟨a, θ�
 
 - Δ(a) = E[max_b μ_b] − E μ_a
 - v(a) = Var(E[μ_a | x*]), per unit of E Var(Y_a | θ), since that differs between actions
-- I(x*; Y_a), which for rewards of 0 and 1 is H(E μ_a) − Σ_g P(x* = g) H(E[μ_a | x* = g]) with H the entropy of a coin,
-  and for counts a sum over counts
+- I(x*; Y_a), which for rewards of 0 and 1 is Σ_g P(x* = g) φ(E[μ_a | x* = g]) − φ(E μ_a) with φ the negative entropy
+  of a coin, and for counts a sum over counts
 
 μ is increasing and α is the same for all actions, so the best action under each draw is that of ``optima.py``. Mean
 rewards of all draws are kept in single precision for as long as only weights change: O(M K) functions after a move, and
 O(M K) products per decision. Where they are too many to keep, both are computed in each decision.
 """
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy  # scipy.sparse and scipy.special, which are slow to import, are loaded on first use
 
-from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray
-from sparsebandits.model.families import Bernoulli, Linked
+from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.model.families import TINY, Bernoulli, Linked
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.rows import Rows
 from sparsebandits.rules.beliefs import Beliefs
@@ -127,8 +127,43 @@ class LinkedBest(Best):
             return self._in_blocks[1], self._in_blocks[2]
         return self._moments_of(self.rewards, self.predictions)
 
-    def group_means(self, actions: IntArray) -> FloatArray:
-        """Return E[μ_a | x* = g] of some distinct actions, shape ``(G, n)``.
+    @cached_property
+    def informations(self) -> tuple[FloatArray, FloatArray]:
+        """Σ_g P(g) φ(E[μ_a | x* = g]) − φ(E μ_a), and E φ(μ_a) − φ(E μ_a), of each distinct action, each ``(U,)``.
+
+        φ is the potential of the family. For rewards of 0 and 1 these are the mutual informations I(x*; Y_a) and
+        I(θ; Y_a) exactly, in nats. For counts they take the mixture of counts that is left when x* is known as one
+        count with its mean, as the formula of Gaussian rewards does.
+        """
+        potential, count = self._family.potential, len(self.optima.actions.distinct)
+        between, total = np.empty(count), np.empty(count)
+        whole = [(slice(None), self.rewards)] if self._kept else self._blocks()
+        for columns, rewards in whole:
+            mean = self.predictions[columns]
+            of_groups = self._group_means(rewards).astype(np.float32)
+            apart = potential(of_groups) - potential(mean.astype(np.float32))
+            between[columns] = self.probability @ apart
+            of_draws = self._potentials if self._kept else potential(rewards)
+            total[columns] = self._single @ of_draws - potential(mean)
+        return np.maximum(between, 0.0), np.maximum(total, 0.0)
+
+    @property
+    def _potentials(self) -> Any:
+        """φ(μ_a) under each draw, in the order of the cells, shape ``(M, U)``."""
+        return self.optima.remembered("potentials", lambda: self._family.potential(self.rewards))
+
+    def _group_means(self, rewards: Any) -> FloatArray:
+        """Return E[μ_a | x* = g] from mean rewards of some actions, shape ``(G, n)``."""
+        from sparsebandits.posteriors.kernels.groups import sums_of_groups
+
+        pairs, groups = self._pairs, len(self.support)
+        sums: FloatArray = sums_of_groups(rewards, self._single, self.optima.starts, *pairs, groups)
+        return sums / self.probability[:, np.newaxis]
+
+    def information_of_counts(self, actions: IntArray) -> FloatArray:
+        """Return I(x*; Y_a) of some distinct actions where rewards are counts, in nats, shape ``(n,)``.
+
+        Where counts may be above ``MOST_COUNTS``, that of :attr:`informations` takes its place.
 
         Parameters
         ----------
@@ -137,68 +172,24 @@ class LinkedBest(Best):
 
         Returns
         -------
-        array of shape (G, n)
+        array of shape (n,)
         """
-        return self.averaged(self._columns(actions).astype(np.float64))
-
-    def averaged(self, values: FloatArray) -> FloatArray:
-        """Return the mean given x* = g of a number of each draw, which are in the order of the cells.
-
-        Parameters
-        ----------
-        values : array of shape (M, n)
-            One row per draw.
-
-        Returns
-        -------
-        array of shape (G, n)
-        """
-        return np.asarray((self._shares @ values) / self.probability[:, np.newaxis])
-
-    @cached_property
-    def _shares(self) -> Any:
-        """Weight of each draw in each group, a sparse matrix of shape ``(G, M)``."""
-        draw, weights, group = self.draws()
-        place = np.empty(len(self.weights), dtype=np.intp)
-        place[self.optima.order] = np.arange(len(self.weights))
-        return scipy.sparse.csr_array((weights, (group, place[draw])), shape=(len(self.support), len(self.weights)))
-
-    def _columns(self, actions: IntArray) -> Any:
-        if self._kept:
-            return self.rewards[:, actions]
-        return np.concatenate([self._rewards_of(slice(a, a + 1)) for a in actions.tolist()], axis=1)
-
-    def bernoulli_information(self, actions: IntArray) -> FloatArray:
-        """Return I(x*; Y_a) of some distinct actions where rewards are 0 and 1, in nats, shape ``(n,)``."""
-        inside = _coin(self.group_means(actions))
-        return np.asarray(np.maximum(_coin(self.predictions[actions]) - self.probability @ inside, 0.0))
-
-    def count_information(self, actions: IntArray) -> FloatArray:
-        """Return I(x*; Y_a) of some distinct actions where rewards are counts, in nats, shape ``(n,)``."""
-        rates = self._columns(actions).astype(np.float64)
+        rates = np.concatenate([self._rewards_of(slice(a, a + 1)) for a in actions.tolist()], axis=1)
         most = float(rates.max(initial=0.0))
-        last = int(most + 10.0 * np.sqrt(most) + 20.0)
+        last = most + 10.0 * np.sqrt(most) + 20.0
         if last > MOST_COUNTS:
-            expected = f"one that is computed from variances, since counts above {MOST_COUNTS} may come"
-            raise ArgumentValueError("gain", expected, "mutual information")
-        total = np.zeros(len(actions))
-        for count in range(last + 1):
-            log_mass = scipy.special.xlogy(count, rates) - rates - scipy.special.gammaln(count + 1.0)
-            given = self.averaged(np.exp(log_mass))  # P(Y = count | x* = g)
+            return self.informations[0][actions]
+        total, logs = np.zeros(len(actions)), np.log(np.maximum(rates, np.float32(TINY)))
+        for count in range(int(last) + 1):
+            given = self._group_means(np.exp(count * logs - rates - np.float32(math.lgamma(count + 1.0))))
             marginal = self.probability @ given
-            with np.errstate(divide="ignore", invalid="ignore"):
-                part = np.where(given > 0.0, given * np.log(given / marginal), 0.0)
-            total += self.probability @ part
+            positive = np.maximum(given, TINY)
+            total += self.probability @ (positive * (np.log(positive) - np.log(np.maximum(marginal, TINY))))
         return np.maximum(total, 0.0)
 
 
 def _shifted(values: FloatArray, intercepts: FloatArray | None) -> FloatArray:
     return values if intercepts is None else values + intercepts
-
-
-def _coin(probability: FloatArray) -> FloatArray:
-    """Return the entropy of a coin, in nats."""
-    return np.asarray(scipy.special.entr(probability) + scipy.special.entr(1.0 - probability))
 
 
 class LinkedBeliefs(Beliefs):
@@ -214,7 +205,7 @@ class LinkedBeliefs(Beliefs):
         return self.best_under(self.draws)
 
     @property
-    def best(self) -> LinkedBest:  # type: ignore[override]
+    def best(self) -> LinkedBest:
         """x* under the draws."""
         return self._best
 
@@ -233,12 +224,12 @@ class LinkedBeliefs(Beliefs):
         return self.means[rows]
 
     @property
-    def differences(self) -> FloatArray:  # type: ignore[override]
+    def differences(self) -> FloatArray:
         """E μ_a of each action, by which actions are compared, shape ``(K,)``."""
         return self.means
 
     @property
-    def variances(self) -> FloatArray:  # type: ignore[override]
+    def variances(self) -> FloatArray:
         """Var μ_a of each action, shape ``(K,)``."""
         return self.information.reward_variance
 
@@ -273,10 +264,28 @@ class LinkedBeliefs(Beliefs):
 
     def mutual_information_of(self, rows: IntArray) -> FloatArray:
         """Return I(x*; reward of a) of some of the actions, in nats, exact for the draws."""
-        best, number = self.best, self.best.optima.actions.number[rows]
+        number = self.best.optima.actions.number[rows]
+        if isinstance(self.posterior.rewards, Bernoulli):
+            return self.best.informations[0][number]
         some, place = np.unique(number, return_inverse=True)
-        clicks = isinstance(self.posterior.rewards, Bernoulli)
-        return (best.bernoulli_information(some) if clicks else best.count_information(some))[place]
+        return self.best.information_of_counts(some)[place]
+
+    @property
+    def unbiased_mutual_information(self) -> FloatArray:
+        """I(x*; reward of a) without what the noise of the draws adds to it, shape ``(K,)``."""
+        return np.maximum(self.mutual_information - self._noise_in_information, 0.0)
+
+    @property
+    def _noise_in_information(self) -> FloatArray:
+        """What the noise v̂ − v of the gain adds to the information: (v̂ − v) φ''(E μ) / 2."""
+        known, family = self.information, self.posterior.rewards
+        curvature = np.maximum(family.variance_at(self.means), TINY)
+        return np.asarray((known.gain - known.unbiased_gain) / (2.0 * curvature))
+
+    def informed(self, of: Any, share: float) -> tuple[FloatArray, FloatArray]:
+        """Return the information that one reward of each action brings about x*, and the corrected gain."""
+        between, total = (self.best.optima.actions.of_rows(one) for one in self.best.informations)
+        return np.maximum(between - self._noise_in_information, 0.0) + share * total, self.information.unbiased_gain
 
 
 def beliefs_about(posterior: Any, features: FloatArray, *arguments: Any) -> Beliefs:

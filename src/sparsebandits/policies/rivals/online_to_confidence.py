@@ -280,12 +280,13 @@ class ForecastEllipsoid:
         if self.regret == "realised":  # against what the forecaster would predict now
             theta = self.forecaster.mean()
             hindsight = evidence.square - float(2.0 * evidence.moment @ theta - theta @ evidence.gram @ theta)
-            return max(self.loss - hindsight, 0.0)
+            return float(max(self.loss - hindsight, 0.0))
         noise = self.forecaster.noise_variance
         log_evidence = self.forecaster.log_evidence + 0.5 * evidence.count * math.log(2.0 * math.pi * noise)
         if math.isnan(log_evidence):  # particles that were redrawn have no estimate; it is at most zero
             log_evidence = 0.0
-        return max(self.loss + 2.0 * noise * log_evidence + self.complexity.largest(np.diag(evidence.gram)), 0.0)
+        penalty = self.complexity.largest(np.diag(evidence.gram))
+        return float(max(self.loss + 2.0 * noise * log_evidence + penalty, 0.0))
 
     def state(self) -> dict[str, Any]:
         """Return forecaster, fit and sums."""

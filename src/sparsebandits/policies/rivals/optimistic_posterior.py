@@ -54,7 +54,7 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.model.priors import SpikeSlab, default_prior
-from sparsebandits.model.rewards import Rewards, rewards_of
+from sparsebandits.model.rewards import Gaussian, Rewards, rewards_of
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
@@ -333,7 +333,7 @@ def tempered(
         return prior, noise_variance, rewards, power
     several = np.ndim(noise_variance) > 0 or actions.noise_variances is not None  # type: ignore[arg-type]
     known = None if several else rewards_of(rewards, noise_variance)
-    if known is None or not known.known:
+    if not isinstance(known, Gaussian) or not known.known:
         got = f"{power:g} with {shown(rewards if noise_variance is None else noise_variance)}"
         raise ArgumentValueError("likelihood", "1 unless there is one known noise variance", got)
     if prior is None:
