@@ -698,8 +698,11 @@ class PriorDraws:
 EXPECTED_FEATURES = 5.0
 """Number of features that are expected to matter if the user does not say; the data correct it."""
 
+SPREAD_OF_COUNTS = 0.5
+"""Variance of the logarithm of expected counts over the actions, if the user does not say."""
 
-def default_prior(features: FloatArray) -> SpikeSlab:
+
+def default_prior(features: FloatArray, counts: bool = False) -> SpikeSlab:
     """Return a prior that learns how many features matter, and how much they do.
 
     With s_j² the mean square of feature j over the actions and σ² the noise variance,
@@ -711,10 +714,15 @@ def default_prior(features: FloatArray) -> SpikeSlab:
     the noise does (the median of β d V is 0.55), or much more (its tail is heavy), whatever the units of the features
     and however many they are. docs/measurements.md says how these numbers were chosen.
 
+    For clicks σ is one: effects are on the scale of the link. For counts V is known, β d V = 1/2 at the expected β:
+    with a heavy tail of V the expected count would be infinite.
+
     Parameters
     ----------
     features : array of shape (K, d)
         The actions, whose mean squares give the units of the features; relative to their mean if there is an intercept.
+    counts : bool, default=False
+        Whether rewards are counts.
 
     Returns
     -------
@@ -725,5 +733,7 @@ def default_prior(features: FloatArray) -> SpikeSlab:
     few = min(EXPECTED_FEATURES, dimension / 4)
     squares = np.mean(features * features, axis=0)
     squares = np.clip(np.where(squares > 0, squares, 1.0), 1 / LARGEST, LARGEST)
+    if counts:
+        return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), SPREAD_OF_COUNTS / (few * squares))
     slab = InverseGammaSlab(0.5, 0.125, of_noise=True, relative=tuple(1.0 / squares), of_total=True)
     return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), slab)

@@ -14,6 +14,7 @@ from inspect import signature
 from typing import Any, TypeAlias
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_choice, shown
+from sparsebandits.model.families import Poisson
 from sparsebandits.model.priors import SpikeSlab, default_prior
 from sparsebandits.model.rewards import UNKNOWN_NOISE, Rewards
 from sparsebandits.policies.actions import ActionSet
@@ -150,7 +151,9 @@ class SparsePolicy(Policy):
     ) -> None:
         available, noise = with_rewards(ActionSet.of(actions), rewards, noise_variance, UNKNOWN_NOISE, intercept)
         level = available.features.mean(axis=0) if intercept else 0.0
-        given = default_prior(available.features - level) if prior is None else prior
+        given = prior
+        if prior is None:
+            given = default_prior(available.features - level, isinstance(noise, Poisson))
         try:
             posterior = sparse_engine(given, available.dimension, noise, engine, engine_options, n_draws, seed)
         except ArgumentTypeError as error:
