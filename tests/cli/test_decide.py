@@ -55,6 +55,20 @@ def test_a_decision_its_reasons_and_its_log(tmp_path: Path) -> None:
     assert (about["seed"], about["observations"], about["n_draws"], entry.policy) == (1, 2, 200, "SparseIDS")
 
 
+def test_the_family_of_rewards(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "ads.csv"
+    file.write_text("ad,price,size,reward_1,reward_2\na,1,2,0,0\nb,2,1,1,0\nc,3,5,1,1\nd,4,4,,\n")
+    given = ("decide", str(file), "--seed", "1", "--draws", "200", "--no-log", "--json")
+    for options, family in (((), "bernoulli"), (("gaussian",), "gaussian"), (("poisson",), "poisson")):
+        code, out, _ = told(capsys, monkeypatch, *given, *(("--family", *options) if options else ()))
+        assert (code, json.loads(out)["family"]) == (0, family)
+    code, _, errors = told(capsys, monkeypatch, *given, "--family", "click")
+    assert code != 0
+    assert "bernoulli" in errors
+
+
 def test_json_is_json_and_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

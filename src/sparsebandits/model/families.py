@@ -16,6 +16,7 @@ Poisson           e^η                 η                       e^η
 ================  ==================  ======================  ==============
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -48,6 +49,7 @@ class Linked(ABC):
     known: ClassVar[bool] = True
     tails: ClassVar[None] = None
     of_mean: ClassVar[str]  # what a mean reward is called
+    largest_mean: ClassVar[float]
 
     @property
     @abstractmethod
@@ -82,6 +84,10 @@ class Linked(ABC):
 
         The Kullback–Leibler divergence of rewards of mean p from rewards of mean q is φ(p) − φ(q) − φ'(q)(p − q).
         """
+
+    @abstractmethod
+    def information(self, divergence: FloatArray) -> FloatArray:
+        """Return the information in a reward whose mean varies, from its mean divergence from the mean of means."""
 
     @abstractmethod
     def variance_at(self, mean: Any) -> Any:
@@ -140,6 +146,7 @@ class Bernoulli(Linked):
     intercept: bool = False
 
     of_mean: ClassVar[str] = "probability"
+    largest_mean: ClassVar[float] = 1.0
 
     @property
     def ratio(self) -> str | None:
@@ -191,6 +198,10 @@ class Bernoulli(Linked):
         other = 1 - mean
         return mean * np.log(np.maximum(mean, least)) + other * np.log(np.maximum(other, least))
 
+    def information(self, divergence: FloatArray) -> FloatArray:
+        """Return the divergence: a mixture of rewards of 0 and 1 is such a reward again."""
+        return divergence
+
     def variance_at(self, mean: Any) -> Any:
         """Return p(1 − p)."""
         return mean * (1.0 - mean)
@@ -228,6 +239,7 @@ class Poisson(Linked):
     intercept: bool = False
 
     of_mean: ClassVar[str] = "rate"
+    largest_mean: ClassVar[float] = math.inf
 
     @property
     def ratio(self) -> str:
@@ -263,6 +275,10 @@ class Poisson(Linked):
     def potential(self, mean: Any) -> Any:
         """Return μ log μ − μ."""
         return mean * np.log(np.maximum(mean, mean.dtype.type(TINY))) - mean
+
+    def information(self, divergence: FloatArray) -> FloatArray:
+        """Return ½ log(1 + 2D): a mixture of counts is wider than a count of its mean."""
+        return 0.5 * np.log1p(2.0 * divergence)
 
     def variance_at(self, mean: Any) -> Any:
         """Return the mean, which is the variance of a count."""

@@ -228,7 +228,7 @@ class Ensemble:
         """Return the members as arrays by name."""
         rows = self.coefficients
         named = {"rows": rows.state(), "theta": None} if isinstance(rows, Rows) else {"rows": None, "theta": rows}
-        return named | dict(self._others())
+        return named | {name: value for name, value in self._others() if name != "intercepts" or value is not None}
 
     @classmethod
     def restored(cls, found: Mapping[str, Any], dimension: int) -> "Ensemble":

@@ -171,7 +171,7 @@ class Particles(Engine):
             "beta": Maybe(Reals("particles", low=0.0, high=1.0)),
             "slab_variances": Maybe(Reals("particles", low=LEAST_POSITIVE)),
             "noise_variances": Maybe(Reals("particles", low=LEAST_POSITIVE)),
-            "intercepts": Absent(Maybe(Reals("particles"))),
+            "intercepts": Absent(Reals("particles")),
         },
         "log_weights": Reals("particles", low=-math.inf, high=LARGEST_FLOAT, least="n_draws"),
         "wanted": Count(),

@@ -341,6 +341,11 @@ class Beliefs:
                 return mutual_information_of_learnt_noise(self.draws, features, noise, self.best)
         return mutual_information(self.draws, features, self.noise_variances[rows], self.best)
 
+    @property
+    def pace(self) -> float:
+        """Number of rewards that say as much as one of the usual kind: one."""
+        return 1.0
+
     def informed(self, of: Any, share: float) -> tuple[FloatArray, FloatArray]:
         """Return the information that one reward of each action brings about x*, and a little of that about θ.
 

@@ -153,13 +153,15 @@ class CostToGo(Rule):
                 raise ArgumentValueError("horizon", expected, repr(self.horizon))
             object.__setattr__(self, "horizon", int(number) if whole else number)
 
-    def rounds_left(self, decisions: int) -> float:
+    def rounds_left(self, decisions: int, pace: float = 1.0) -> float:
         """Return the number of rounds that information is worth something for.
 
         Parameters
         ----------
         decisions : int
             Number of decisions that have been made.
+        pace : float, default=1.0
+            Rewards that say as much as one of the usual kind, where the horizon is not known (``Beliefs.pace``).
 
         Returns
         -------
@@ -167,7 +169,7 @@ class CostToGo(Rule):
             R.
         """
         if self.horizon is None:
-            return float(AHEAD + decisions)
+            return float(AHEAD * pace + decisions)
         if self.horizon < 1.0:
             return 1.0 / (1.0 - self.horizon)
         return float(max(self.horizon - decisions, 1))
@@ -177,7 +179,7 @@ class CostToGo(Rule):
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Choose the action of least cost; actions that tie in cost and regret are equally likely."""
-        known, rounds = beliefs.information, self.rounds_left(beliefs.decisions)
+        known, rounds = beliefs.information, self.rounds_left(beliefs.decisions, beliefs.pace)
         entropy = known.unbiased_entropy
 
         def information(of: Information | Screen) -> tuple[FloatArray, FloatArray]:

@@ -25,6 +25,7 @@ from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.rows import Rows
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.best import Best
+from sparsebandits.rules.information import unbiased
 from sparsebandits.rules.optima import MOST_KEPT, Optima
 
 AT_ONCE = 2**20
@@ -60,7 +61,7 @@ class LinkedBest(Best):
         self._single = draws.weights[optima.order].astype(np.float32)
         self._kept = draws.weights.size * len(optima.actions.distinct) <= MOST_KEPT
         self.predictions = self._single @ self.rewards if self._kept else self._in_blocks[0]
-        self.predictions = self.predictions.astype(np.float64, copy=False)
+        self.predictions = np.minimum(self.predictions.astype(np.float64), family.largest_mean)  # sums are rounded
 
     @property
     def rewards(self) -> Any:
@@ -129,11 +130,12 @@ class LinkedBest(Best):
 
     @cached_property
     def informations(self) -> tuple[FloatArray, FloatArray]:
-        """Σ_g P(g) φ(E[μ_a | x* = g]) − φ(E μ_a), and E φ(μ_a) − φ(E μ_a), of each distinct action, each ``(U,)``.
+        """I(x*; Y_a) and I(θ; Y_a) of each distinct action in nats, each of shape ``(U,)``; for counts approximately.
 
-        φ is the potential of the family. For rewards of 0 and 1 these are the mutual informations I(x*; Y_a) and
-        I(θ; Y_a) exactly, in nats. For counts they take the mixture of counts that is left when x* is known as one
-        count with its mean, as the formula of Gaussian rewards does.
+        With φ the potential of the family, D = Σ_g P(g) φ(E[μ_a | x* = g]) − φ(E μ_a) is the mean divergence of rewards
+        given x* from those of their common mean, and E φ(μ_a) − φ(E μ_a) that of rewards given θ. For rewards of 0 and
+        1 these are the mutual informations exactly. For counts I(θ; Y_a) is about ½ log(1 + 2D), since it is so for
+        Gaussian rewards, and so is what is left of it when x* is known; I(x*; Y_a) is the difference.
         """
         potential, count = self._family.potential, len(self.optima.actions.distinct)
         between, total = np.empty(count), np.empty(count)
@@ -142,10 +144,24 @@ class LinkedBest(Best):
             mean = self.predictions[columns]
             of_groups = self._group_means(rewards).astype(np.float32)
             apart = potential(of_groups) - potential(mean.astype(np.float32))
-            between[columns] = self.probability @ apart
+            between[columns] = np.maximum(self.probability @ apart, 0.0)
             of_draws = self._potentials if self._kept else potential(rewards)
             total[columns] = self._single @ of_draws - potential(mean)
-        return np.maximum(between, 0.0), np.maximum(total, 0.0)
+        total = np.maximum(total, between)
+        everything, left = self._family.information(total), self._family.information(total - between)
+        return np.maximum(everything - left, 0.0), everything
+
+    @property
+    def unbiased_information(self) -> FloatArray:
+        """The first of :attr:`informations` without what the noise of the draws adds to it, shape ``(U,)``.
+
+        Information within a group, E[φ(μ_a) | x* = g] − φ(E[μ_a | x* = g]), is what variance within a group is to v: so
+        it is the correction of ``information.py``, in nats.
+        """
+        between, total = self.informations
+        if len(self.support) == 1:
+            return between
+        return unbiased(between, total, self.noise_share, self.square)
 
     @property
     def _potentials(self) -> Any:
@@ -273,19 +289,24 @@ class LinkedBeliefs(Beliefs):
     @property
     def unbiased_mutual_information(self) -> FloatArray:
         """I(x*; reward of a) without what the noise of the draws adds to it, shape ``(K,)``."""
-        return np.maximum(self.mutual_information - self._noise_in_information, 0.0)
+        between, corrected = self.best.informations[0], self.best.unbiased_information
+        noise = self.best.optima.actions.of_rows(between - corrected)
+        return np.maximum(self.mutual_information - noise, 0.0)
 
     @property
-    def _noise_in_information(self) -> FloatArray:
-        """What the noise v̂ − v of the gain adds to the information: (v̂ − v) φ''(E μ) / 2."""
-        known, family = self.information, self.posterior.rewards
-        curvature = np.maximum(family.variance_at(self.means), TINY)
-        return np.asarray((known.gain - known.unbiased_gain) / (2.0 * curvature))
+    def pace(self) -> float:
+        """Number of rewards that say as much as one at the rate of one half, at the mean rate of the actions.
+
+        A click at the rate p says 4 p (1 − p) of what a fair coin says about log-odds. Who has rare clicks has many
+        rounds to come.
+        """
+        return max(1.0, 0.25 / max(float(self.posterior.rewards.variance_at(self.means.mean())), TINY))
 
     def informed(self, of: Any, share: float) -> tuple[FloatArray, FloatArray]:
-        """Return the information that one reward of each action brings about x*, and the corrected gain."""
-        between, total = (self.best.optima.actions.of_rows(one) for one in self.best.informations)
-        return np.maximum(between - self._noise_in_information, 0.0) + share * total, self.information.unbiased_gain
+        """Return I(x*; Y_a) + κ I(θ; Y_a) of each action, and v, both without the noise of the draws."""
+        best = self.best
+        found = best.unbiased_information + share * best.informations[1]
+        return best.optima.actions.of_rows(found), self.information.unbiased_gain
 
 
 def beliefs_about(posterior: Any, features: FloatArray, *arguments: Any) -> Beliefs:
