@@ -31,6 +31,9 @@ LINKS = ("logit", "probit")
 FARTHEST = 500.0
 """Largest |η|: beyond it, e^η is on its way to overflow, and no data are needed to tell two such numbers apart."""
 
+LARGE_COUNT = 1e8
+"""Mean of counts above which they are drawn as rounded normals: SciPy's quantiles end there."""
+
 TINY = 1e-37
 """What zero is replaced by under a logarithm, in single precision, too."""
 
@@ -300,7 +303,9 @@ class Poisson(Linked):
 
 
 def _poisson_quantile(mean: float, uniform: float) -> float:
-    """Return the smallest k with P(Y ≤ k) ≥ ``uniform``."""
+    """Return the smallest k with P(Y ≤ k) ≥ ``uniform``; of large counts, that of their normal approximation."""
+    if mean > LARGE_COUNT:
+        return float(max(np.round(mean + math.sqrt(mean) * scipy.special.ndtri(uniform)), 0.0))
     k = float(max(np.floor(scipy.special.pdtrik(uniform, mean)), 0.0)) if 0.0 < uniform < 1.0 else 0.0
     while scipy.special.pdtr(k, mean) < uniform:
         k += 1.0

@@ -151,9 +151,8 @@ class SparsePolicy(Policy):
     ) -> None:
         available, noise = with_rewards(ActionSet.of(actions), rewards, noise_variance, UNKNOWN_NOISE, intercept)
         level = available.features.mean(axis=0) if intercept else 0.0
-        given = prior
-        if prior is None:
-            given = default_prior(available.features - level, isinstance(noise, Poisson))
+        counts = isinstance(noise, Poisson)
+        given = default_prior(available.features - level, counts) if prior is None else prior
         try:
             posterior = sparse_engine(given, available.dimension, noise, engine, engine_options, n_draws, seed)
         except ArgumentTypeError as error:
