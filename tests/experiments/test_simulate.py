@@ -57,7 +57,7 @@ def test_a_policy_is_not_shown_the_truth() -> None:
         return lin_ucb(problem)
 
     sb.simulate(spy, environment.sample(0), 3)
-    assert set(vars(seen[0])) == {"actions", "noise_variance", "horizon", "seed"}
+    assert set(vars(seen[0])) == {"actions", "noise_variance", "horizon", "seed", "rewards"}
 
 
 @pytest.mark.parametrize("make", [lin_ts, lin_ucb])

@@ -142,7 +142,7 @@ def test_watched_policies_in_a_directory(tmp_path: Path) -> None:
         ({"trials": 0}, "trials: expected a whole number"),
         ({"sparsity": 0}, "sparsity: expected a whole number"),
         ({"make_policy": 3}, "make_policy: expected a policy class"),
-        ({"world": sb.environments.Hypercube(3, 1)}, "world: expected instances whose actions stay"),
+        ({"world": sb.environments.Hypercube(3, 1)}, "world: expected instances with one θ"),
         ({"world": 3}, "environment: expected one with sample"),
     ],
 )

@@ -4,7 +4,7 @@ The set of a round is a function of (seed, round) alone, so all policies of a tr
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, shown
@@ -29,8 +29,49 @@ class FixedActions(Protocol):
         """
 
 
+def check_environment(environment: object) -> None:
+    """Require an environment.
+
+    Parameters
+    ----------
+    environment : object
+        The argument ``environment``.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it has no ``sample``, or is a class.
+    """
+    if not hasattr(environment, "sample") or isinstance(environment, type):
+        raise ArgumentTypeError("environment", "an environment with sample(seed)", shown(environment))
+
+
+def check_fixed(drawn: object) -> Instance:
+    """Require an instance whose actions are rows that do not change.
+
+    Parameters
+    ----------
+    drawn : object
+        What the argument ``environment`` samples.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is anything else.
+    """
+    if not isinstance(drawn, Instance):
+        raise ArgumentTypeError(
+            "environment", "an environment whose instances have rows of actions", f"one that samples {shown(drawn)}"
+        )
+    return drawn
+
+
 class ChangingInstance:
-    """An instance with new actions in each round; θ* and the noise variance do not change.
+    """An instance with new actions in each round; θ* and the family of the rewards do not change.
 
     Policies are made with the actions of round 0, and are offered those of each round when it comes.
 
@@ -46,20 +87,18 @@ class ChangingInstance:
     theta : array of shape (d,)
         The true coefficients θ*.
     noise_variance : float
-        The variance of a reward around its mean.
+        The variance of a Gaussian reward around its mean; NaN for other families.
+    rewards : Gaussian, Bernoulli or Poisson
+        The family of the rewards.
     """
 
     def __init__(self, draw: Callable[[int], Instance]) -> None:
-        first = draw(0)
-        if not isinstance(first, Instance):
-            raise ArgumentTypeError(
-                "environment", "an environment whose instances have rows of actions", f"one that samples {shown(first)}"
-            )
         self._draw = draw
-        self._round, self._now = 0, first
+        self._round, self._now = 0, check_fixed(draw(0))
         self.actions = self._now.actions
         self.theta = self._now.theta
         self.noise_variance = self._now.noise_variance
+        self.rewards = self._now.rewards
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._draw(0)!r}, new actions in each round)"
@@ -77,8 +116,7 @@ class ChangingInstance:
         Instance
         """
         if round_number != self._round:
-            drawn = self._draw(round_number)
-            self._round, self._now = round_number, Instance(drawn.actions, self.theta, self.noise_variance)
+            self._round, self._now = round_number, replace(self._now, actions=self._draw(round_number).actions)
         return self._now
 
     def offered(self, round_number: int) -> FloatArray:
@@ -142,8 +180,7 @@ class ChangingActions:
     environment: FixedActions
 
     def __post_init__(self) -> None:
-        if not hasattr(self.environment, "sample"):
-            raise ArgumentTypeError("environment", "an environment with sample(seed)", shown(self.environment))
+        check_environment(self.environment)
 
     def sample(self, seed: Seed) -> ChangingInstance:
         """Return the instance that belongs to a seed.

@@ -1,9 +1,9 @@
 """Instances as a Gymnasium environment, so that the agents of other libraries can play them.
 
 An observation is the features of the actions that may be played now, ``(K, d)``; an action is the index of one of its
-rows; the reward is the mean reward ⟨a, θ*⟩ plus Gaussian noise. An episode is truncated at the horizon and never
-terminates before. ``info`` holds what an agent may not use, for its evaluation: the mean reward of the action that was
-played, its regret, and the best action.
+rows; the reward is drawn from the family of the instance, such as the mean reward ⟨a, θ*⟩ plus Gaussian noise. An
+episode is truncated at the horizon and never terminates before. ``info`` holds what an agent may not use, for its
+evaluation: the mean reward of the action that was played, its regret, and the best action.
 
 Gymnasium (Towers et al. 2024, arXiv:2407.17032) is optional: ``pip install 'sparsebandits[gym]'``. Importing this
 module registers ``sparsebandits/Bandit-v0``; so does ``gymnasium.make("sparsebandits.environments.gym:...")``.
@@ -30,10 +30,10 @@ ID = "sparsebandits/Bandit-v0"
 
 @runtime_checkable
 class Rows(Protocol):
-    """An instance whose actions are rows, the same in every round or not."""
+    """An instance whose actions are rows; actions and θ* may be others in each round."""
 
     def at(self, round_number: int) -> Instance:
-        """Return the instance whose actions are those of one round.
+        """Return the instance of one round, with its actions and its θ*.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
 
     Attributes
     ----------
-    instance : Instance or ChangingInstance
+    instance : Instance, ChangingInstance or DriftingInstance
         The instance of this episode, with its solution.
 
     Notes
@@ -72,7 +72,7 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
     >>> env = BanditEnv(GaussianActions(dimension=5, sparsity=2, n_actions=10), horizon=100)
     >>> actions, info = env.reset(seed=0)
     >>> actions.shape, sorted(info)
-    ((10, 5), ['noise_variance'])
+    ((10, 5), ['noise_variance', 'rewards'])
     >>> actions, reward, terminated, truncated, info = env.step(3)
     >>> sorted(info)
     ['best_action', 'mean_reward', 'regret']
@@ -109,7 +109,8 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
         observation : array of shape (K, d)
             The actions of the first round.
         info : dict
-            ``noise_variance``, the variance of a reward around its mean.
+            ``rewards``, the family of the rewards, and ``noise_variance``, the variance of a Gaussian reward around its
+            mean, NaN for other families.
         """
         super().reset(seed=seed)
         root = int(self.np_random.integers(2**63)) if seed is None else seed
@@ -117,7 +118,8 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
             self.instance = _check_rows(self._problem.sample(child(root, INSTANCE_STREAM)))
         self._noise = IndexedNormals(child(root, NOISE_STREAM))
         self._round = 0
-        return self._observation(), {"noise_variance": self.instance.at(0).noise_variance}
+        first = self.instance.at(0)
+        return self._observation(), {"noise_variance": first.noise_variance, "rewards": first.rewards}
 
     def step(self, action: np.int64 | int) -> tuple[FloatArray, float, bool, bool, dict[str, Any]]:
         """Play one action.
@@ -155,7 +157,7 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
             raise ArgumentValueError("action", f"a row from 0 to {self._shape[0] - 1}", f"{row}")
         now = self.instance.at(self._round)
         outcome = now.outcome(self._round, row, now.actions[row])
-        reward = outcome.reward(self._round, now.noise_variance, self._noise)
+        reward = outcome.reward(self._round, now.rewards, self._noise)
         info = {"mean_reward": outcome.mean, "regret": outcome.regret, "best_action": int(now.means.argmax())}
         self._round += 1
         return self._observation(), reward, False, self._round == self.horizon, info

@@ -10,6 +10,7 @@ import numpy as np
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_count, check_positive, check_vector, frozen
 from sparsebandits.environments.instance import Outcome
+from sparsebandits.model.rewards import Gaussian
 from sparsebandits.randomness import Seed, stream
 
 
@@ -27,6 +28,8 @@ class CubeInstance:
     ----------
     actions : int
         The dimension d, which is how a policy is given the cube.
+    rewards : Gaussian
+        The family of the rewards.
     best : float
         The best mean reward ‖θ*‖₁.
     """
@@ -34,6 +37,7 @@ class CubeInstance:
     def __init__(self, theta: FloatArray, noise_variance: float) -> None:
         self.theta: FloatArray = frozen(check_vector("theta", theta, len(theta)).copy())
         self.noise_variance = check_positive("noise_variance", noise_variance)
+        self.rewards = Gaussian(self.noise_variance)
         self.actions = len(theta)
         self.best = float(np.abs(self.theta).sum())  # ‖θ*‖₁, the mean reward of sign(θ*)
 

@@ -1,18 +1,31 @@
-"""One bandit problem with its solution: the actions, the true θ* and the noise. A policy never sees it.
+"""One bandit problem with its solution: the actions, the true θ* and the rewards. A policy never sees it.
+
+The mean reward of an action is μ(α + ⟨a, θ*⟩), where μ belongs to the family of the rewards (``model/rewards.py``): the
+identity if they are Gaussian, otherwise the inverse of a link.
 
 ``simulate`` knows a problem as a :class:`World`, which says what may be played in a round and what a decision was
 worth. Nothing more is needed, so actions may be fixed rows (:class:`Instance`), rows that change from round to round
-(``changing.py``) or points that are never enumerated (``hypercube.py``).
+(``changing.py``) or points that are never enumerated (``hypercube.py``), and θ* may change too (``drifting.py``).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix, check_positive, check_vector, frozen
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    check_matrix,
+    check_number,
+    check_vector,
+    frozen,
+    shown,
+)
+from sparsebandits.model.rewards import Gaussian, Rewards, rewards_of
 from sparsebandits.randomness import IndexedNormals, Seed
 
 
@@ -26,22 +39,25 @@ class Outcome(NamedTuple):
     regret : float
         The best mean reward of the round minus this one.
     noise_index : int
-        Which noise of the round is added: two decisions with the same index get the same noise.
+        Which noise of the round makes the reward: two decisions with the same index get the same noise.
     """
 
     mean: float
     regret: float
     noise_index: int
 
-    def reward(self, round_number: int, noise_variance: float, noise: IndexedNormals) -> float:
-        """Return the reward of the decision: its mean plus noise. All simulated rewards are made here.
+    def reward(self, round_number: int, rewards: Rewards, noise: IndexedNormals) -> float:
+        """Return the reward of the decision. All simulated rewards are made here.
+
+        A Gaussian reward is its mean plus noise. Any other is the quantile of its distribution at Φ(noise), so that
+        one normal per round and action makes the rewards of all families.
 
         Parameters
         ----------
         round_number : int
             The round, counted from 0.
-        noise_variance : float
-            The variance of a reward around its mean.
+        rewards : Gaussian, Bernoulli or Poisson
+            The family of the rewards; the variance of Gaussian ones is known.
         noise : IndexedNormals
             The noise of the trial.
 
@@ -49,7 +65,10 @@ class Outcome(NamedTuple):
         -------
         float
         """
-        return self.mean + math.sqrt(noise_variance) * noise(round_number, self.noise_index)
+        normal = noise(round_number, self.noise_index)
+        if isinstance(rewards, Gaussian):
+            return self.mean + math.sqrt(rewards.variance) * normal
+        return rewards.drawn(self.mean, 0.5 * math.erfc(-normal / math.sqrt(2.0)))
 
 
 @runtime_checkable
@@ -62,7 +81,11 @@ class World(Protocol):
 
     @property
     def noise_variance(self) -> float:
-        """Variance of a reward around its mean."""
+        """Variance of a Gaussian reward around its mean; NaN for other families, where it depends on the mean."""
+
+    @property
+    def rewards(self) -> Rewards:
+        """The family of the rewards; its ``intercept`` says whether there is one that a policy has to learn."""
 
     def offered(self, round_number: int) -> FloatArray | None:
         """Return the actions of one round.
@@ -118,9 +141,9 @@ def check_row(action: int) -> int:
     return action
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Instance:
-    """A linear bandit with fixed actions.
+    """A bandit with fixed actions and mean rewards μ(α + ⟨a, θ*⟩), linear by default.
 
     Parameters
     ----------
@@ -128,8 +151,13 @@ class Instance:
         One row per action.
     theta : array of shape (d,)
         The true coefficients θ*.
-    noise_variance : float
-        The variance of a reward around its mean.
+    noise_variance : float, optional
+        The variance of a reward around its mean. Short form of ``rewards``.
+    rewards : Gaussian, Bernoulli or Poisson, optional
+        The family of the rewards; the variance of Gaussian ones has to be known. Its ``intercept`` says whether a
+        policy has to learn one; it becomes True if ``intercept`` is not zero.
+    intercept : float, default=0.0
+        The true intercept α.
 
     Examples
     --------
@@ -137,29 +165,48 @@ class Instance:
     >>> instance = Instance(np.eye(2), [1.0, 3.0], noise_variance=0.5)
     >>> instance.means, instance.gaps
     (array([1., 3.]), array([2., 0.]))
+    >>> from sparsebandits import Bernoulli
+    >>> Instance(np.eye(2), [1.0, 3.0], rewards=Bernoulli(), intercept=-2.0).means.round(3)
+    array([0.269, 0.731])
     """
 
     actions: FloatArray
     theta: FloatArray
-    noise_variance: float
+    rewards: Rewards
+    intercept: float
 
-    def __post_init__(self) -> None:
-        actions = check_matrix("actions", self.actions)
-        theta = check_vector("theta", self.theta, actions.shape[1])
-        object.__setattr__(self, "actions", frozen(actions.copy()))
-        object.__setattr__(self, "theta", frozen(theta.copy()))
-        object.__setattr__(self, "noise_variance", check_positive("noise_variance", self.noise_variance))
+    def __init__(
+        self,
+        actions: object,
+        theta: object,
+        noise_variance: float | None = None,
+        rewards: Rewards | None = None,
+        intercept: float = 0.0,
+    ) -> None:
+        rows = check_matrix("actions", actions)
+        level = check_number("intercept", intercept)
+        family = _known(rewards, noise_variance)
+        object.__setattr__(self, "actions", frozen(rows.copy()))
+        object.__setattr__(self, "theta", frozen(check_vector("theta", theta, rows.shape[1]).copy()))
+        object.__setattr__(self, "rewards", replace(family, intercept=family.intercept or level != 0.0))
+        object.__setattr__(self, "intercept", level)
 
     def __repr__(self) -> str:
         actions, dimension = self.actions.shape
         matter = np.count_nonzero(self.theta)
-        noise = f"noise variance {self.noise_variance:g}"
-        return f"{type(self).__name__}({actions} actions of {dimension} features of which {matter} matter, {noise})"
+        gaussian = isinstance(self.rewards, Gaussian)
+        kind = f"noise variance {self.noise_variance:g}" if gaussian else f"{type(self.rewards).__name__} rewards"
+        return f"{type(self).__name__}({actions} actions of {dimension} features of which {matter} matter, {kind})"
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance of a Gaussian reward around its mean; NaN for other families, where it depends on the mean."""
+        return float(self.rewards.variance) if isinstance(self.rewards, Gaussian) else math.nan
 
     @cached_property
     def means(self) -> FloatArray:
         """Mean reward of each action, shape ``(K,)``."""
-        return np.asarray(frozen(self.actions @ self.theta))
+        return np.asarray(frozen(self.rewards.mean(self.intercept + self.actions @ self.theta)))
 
     @cached_property
     def gaps(self) -> FloatArray:
@@ -212,6 +259,15 @@ class Instance:
         """
         row = check_row(action)
         return Outcome(float(self.means[row]), float(self.gaps[row]), row)
+
+
+def _known(rewards: Rewards | None, noise_variance: float | None) -> Rewards:
+    """Return the family of the rewards of an instance."""
+    family = rewards_of(rewards, noise_variance, default=None)
+    if not family.known:
+        name = "noise_variance" if rewards is None else "rewards"
+        raise ArgumentTypeError(name, "a known noise variance", shown(family.variance))
+    return family
 
 
 class Environment(Protocol):

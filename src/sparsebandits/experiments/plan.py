@@ -268,7 +268,7 @@ class _Reader:
     ) -> dict[str, PolicyMaker | Tuning]:
         """Return the policies by name, after making each of them once, with every candidate."""
         instance = self._called(("environment",), partial(environment.sample, child(0)))
-        problem = Problem(instance.actions, instance.noise_variance, horizon, child(0))
+        problem = Problem.of(instance, horizon, child(0))
         policies: dict[str, PolicyMaker | Tuning] = {}
         for name, table in tables.items():
             path = ("policies", name)

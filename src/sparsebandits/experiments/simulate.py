@@ -12,6 +12,7 @@ from numpy.random import SeedSequence
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, check_count, shown
 from sparsebandits.environments import World
+from sparsebandits.model.rewards import Gaussian, Rewards
 from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import NOISE_STREAM, POLICY_STREAM, IndexedNormals, Seed, child
 
@@ -25,17 +26,44 @@ class Problem:
     actions : array of shape (K, d) or int
         One row per action, those of the first round where they change; the dimension d where actions are [−1, 1]^d.
     noise_variance : float
-        Variance of a reward given its mean.
+        Variance of a Gaussian reward given its mean; NaN for other families.
     horizon : int
         Number of rounds.
     seed : SeedSequence
         Seed of the policy.
+    rewards : Gaussian, Bernoulli or Poisson
+        The family of the rewards, and whether there is an intercept to be learnt; by default Gaussian rewards with
+        ``noise_variance``.
     """
 
     actions: Any
     noise_variance: float
     horizon: int
     seed: SeedSequence
+    rewards: Rewards = None  # type: ignore[assignment]  # filled in below
+
+    def __post_init__(self) -> None:
+        if self.rewards is None:
+            object.__setattr__(self, "rewards", Gaussian(self.noise_variance))
+
+    @classmethod
+    def of(cls, instance: World, horizon: int, seed: SeedSequence) -> "Problem":
+        """Return what a policy may know of an instance.
+
+        Parameters
+        ----------
+        instance : World
+            The instance.
+        horizon : int
+            Number of rounds.
+        seed : SeedSequence
+            Seed of the policy.
+
+        Returns
+        -------
+        Problem
+        """
+        return cls(instance.actions, instance.noise_variance, horizon, seed, instance.rewards)
 
 
 PolicyMaker: TypeAlias = Callable[[Problem], Policy]
@@ -48,10 +76,12 @@ def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
     ----------
     policy : type or callable
         A policy class, or a function with the same arguments. It receives the actions, the noise variance and the seed
-        of the problem, also the horizon if it has an argument ``horizon``, and ``intercept=False`` if it has that
-        argument, since the mean rewards of all instances are ⟨a, θ⟩.
+        of the problem, also the horizon if it has an argument ``horizon``, and whether there is an intercept to be
+        learnt if it has an argument ``intercept``. Where rewards are not Gaussian, it receives ``rewards``, their
+        family, if it has that argument, and no noise variance.
     **settings
-        Further arguments of the policy; they take precedence over those of the problem.
+        Further arguments of the policy; they take precedence over those of the problem. With ``rewards`` or
+        ``noise_variance`` among them, the policy receives neither from the problem.
 
     Returns
     -------
@@ -90,15 +120,22 @@ def check_maker(name: str, value: object) -> PolicyMaker:
 
 
 def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: Problem) -> Policy:
-    known: dict[str, Any] = {"seed": problem.seed}
-    if "rewards" not in settings:
-        known["noise_variance"] = problem.noise_variance
     taken = signature(policy).parameters
+    known: dict[str, Any] = {"seed": problem.seed}
+    if not settings.keys() & {"rewards", "noise_variance"}:
+        known |= _family(problem, "rewards" in taken)
     if "horizon" in taken:
         known["horizon"] = problem.horizon
     if "intercept" in taken:
-        known["intercept"] = False
+        known["intercept"] = problem.rewards.intercept
     return policy(problem.actions, **{**known, **settings})
+
+
+def _family(problem: Problem, takes_rewards: bool) -> dict[str, Any]:
+    """Return the argument that tells a policy how rewards arise, if it has one."""
+    if isinstance(problem.rewards, Gaussian):
+        return {"noise_variance": problem.noise_variance}
+    return {"rewards": problem.rewards} if takes_rewards else {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +209,7 @@ def simulate(
         raise ArgumentTypeError("instance", "an Instance", f"{shown(instance)}{hint}")
     make_policy = check_maker("make_policy", make_policy)
     rounds = check_count("horizon", horizon)
-    policy = make_policy(Problem(instance.actions, instance.noise_variance, rounds, child(seed, POLICY_STREAM)))
+    policy = make_policy(Problem.of(instance, rounds, child(seed, POLICY_STREAM)))
     if not hasattr(policy, "ask"):
         raise ArgumentTypeError("make_policy", "a function that returns a policy", f"{shown(policy)} from it")
     noise = IndexedNormals(child(seed, NOISE_STREAM))
@@ -185,7 +222,7 @@ def simulate(
         decision = policy.ask() if offered is None else policy.ask(offered)
         answered = perf_counter()
         outcome = instance.outcome(t, decision.action, decision.features)
-        reward = outcome.reward(t, instance.noise_variance, noise)
+        reward = outcome.reward(t, instance.rewards, noise)
         told = perf_counter()
         policy.tell(decision, reward)
         seconds[t] = (answered - asked) + (perf_counter() - told)

@@ -22,6 +22,7 @@ from sparsebandits.environments import Environment, Instance
 from sparsebandits.experiments.experiment import Experiment
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, check_maker
 from sparsebandits.model.priors import GaussianPrior, InverseGammaSlab, LaplaceSpike, SpikeSlab
+from sparsebandits.model.rewards import Gaussian
 from sparsebandits.policies.decision import Decision
 from sparsebandits.policies.policy import Policy
 from sparsebandits.posteriors.conjugate import Conjugate
@@ -136,6 +137,8 @@ def watched(
 def _make_watched(
     make_policy: PolicyMaker | type[Policy], observer: Observer | None, every: int, n_draws: int, problem: Problem
 ) -> Watched:
+    if not isinstance(problem.rewards, Gaussian):
+        raise ArgumentTypeError("world", "Gaussian rewards", shown(problem.rewards))
     policy = check_maker("make_policy", make_policy)(problem)
     seed = child(problem.seed, OBSERVER_STREAM)
     if observer is None:
@@ -143,22 +146,22 @@ def _make_watched(
         if not isinstance(observer, SpikeSlab | GaussianPrior):
             raise ArgumentTypeError("observer", f"a prior, since {type(policy).__name__} has none", "None")
     if isinstance(observer, SpikeSlab | GaussianPrior):
-        posterior = _engine(observer, policy.actions.dimension, problem.noise_variance, n_draws, child(seed, 0))
+        posterior = _engine(observer, policy.actions.dimension, problem.rewards, n_draws, child(seed, 0))
     else:
         posterior = observer(problem)
     return Watched(policy, posterior, every, problem.horizon, stream(seed, 1))
 
 
-def _engine(prior: SpikeSlab | GaussianPrior, dimension: int, noise_variance: float, n_draws: int, seed: Seed) -> Any:
+def _engine(prior: SpikeSlab | GaussianPrior, dimension: int, rewards: Gaussian, n_draws: int, seed: Seed) -> Any:
     """Return the most exact engine for a prior that takes milliseconds per round."""
     if isinstance(prior, GaussianPrior):
-        return Conjugate(prior, dimension, noise_variance, n_draws, seed)
+        return Conjugate(prior, dimension, n_draws=n_draws, seed=seed, rewards=rewards)
     from sparsebandits.posteriors.enumeration import Enumeration
     from sparsebandits.posteriors.particles import Particles  # brings compiled code
 
     learnt = isinstance(prior.slab_variance, InverseGammaSlab) or isinstance(prior.spike, LaplaceSpike)
     exact = dimension <= ENUMERATED and not learnt
-    return (Enumeration if exact else Particles)(prior, dimension, noise_variance, n_draws, seed)
+    return (Enumeration if exact else Particles)(prior, dimension, n_draws=n_draws, seed=seed, rewards=rewards)
 
 
 def information_path(
@@ -217,8 +220,8 @@ def information_path(
     experiment = Experiment(environment, {name: maker}, horizon, trials, seed, record=True)
     instance = environment.sample(0)
     if not isinstance(instance, Instance):
-        raise ArgumentTypeError("world", "instances whose actions stay as they are", shown(instance))
-    maker(Problem(instance.actions, instance.noise_variance, horizon, child(seed)))  # to be refused here, if at all
+        raise ArgumentTypeError("world", "instances with one θ* and rows of actions that stay", shown(instance))
+    maker(Problem.of(instance, horizon, child(seed)))  # to be refused here, if at all
     result = experiment.run(workers=workers)
     recorded = result.recorded[name]
     known = np.isfinite(recorded[LARGEST_MEAN]).all(axis=0)

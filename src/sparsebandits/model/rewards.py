@@ -62,6 +62,10 @@ class Gaussian:
         """Whether σ² is known, not learnt."""
         return not isinstance(self.variance, InverseGammaNoise)
 
+    def mean(self, eta: Any) -> Any:
+        """Return η = α + ⟨a, θ⟩ itself."""
+        return eta
+
 
 Rewards: TypeAlias = Gaussian | Bernoulli | Poisson
 """Families of rewards."""
