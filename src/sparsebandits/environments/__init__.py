@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from sparsebandits.environments.instance import Instance as Instance
     from sparsebandits.environments.instance import Outcome as Outcome
     from sparsebandits.environments.instance import World as World
+    from sparsebandits.environments.logistic_actions import LogisticActions as LogisticActions
+    from sparsebandits.environments.poisson_actions import PoissonActions as PoissonActions
 
     __all__: list[str]
 else:
