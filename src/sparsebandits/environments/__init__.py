@@ -7,6 +7,8 @@ from sparsebandits import lazy
 if TYPE_CHECKING:
     from sparsebandits.environments.changing import ChangingActions as ChangingActions
     from sparsebandits.environments.changing import ChangingInstance as ChangingInstance
+    from sparsebandits.environments.drifting import Drifting as Drifting
+    from sparsebandits.environments.drifting import DriftingInstance as DriftingInstance
     from sparsebandits.environments.gaussian_actions import GaussianActions as GaussianActions
     from sparsebandits.environments.hard_instance import HardInstance as HardInstance
     from sparsebandits.environments.hypercube import CubeInstance as CubeInstance
