@@ -23,6 +23,10 @@ PROBLEMS: dict[str, Any] = {
     "changing actions": sb.environments.ChangingActions(FIXED).sample(1),
     "fresh and changing": sb.environments.ChangingActions(FIXED),
     "a hard instance": sb.environments.HardInstance(dimension=5, sparsity=2),
+    "clicks": sb.environments.LogisticActions(dimension=4, sparsity=2, n_actions=12, base_rate=0.4),
+    "counts": sb.environments.PoissonActions(dimension=4, sparsity=2, n_actions=12),
+    "a drift": sb.environments.Drifting(FIXED, every=3).sample(0),
+    "fresh drifts": sb.environments.Drifting(FIXED, every=3, change="rotation"),
 }
 every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 
@@ -89,6 +93,21 @@ def test_our_policies_see_the_world_of_simulate(environment: Environment) -> Non
         assert not terminated
     np.testing.assert_array_equal(rewards, trace.rewards)
     assert regret == pytest.approx(trace.regret[-1])
+
+
+@pytest.mark.parametrize("kind", ["clicks", "counts", "fresh drifts"])
+def test_drifts_clicks_and_counts_are_those_of_simulate(kind: str) -> None:
+    horizon, seed, environment = 20, 3, PROBLEMS[kind]
+    instance = environment.sample(child(seed, INSTANCE_STREAM))
+    trace = sb.simulate(sb.maker(sb.LinTS, rewards=sb.Gaussian(0.5)), instance, horizon, seed)
+    env = BanditEnv(environment, horizon)
+    _, info = env.reset(seed=seed)
+    assert info["rewards"] == instance.rewards
+    steps = [env.step(row) for row in trace.actions.tolist()]
+    assert [step[1] for step in steps] == trace.rewards.tolist()
+    np.testing.assert_allclose(np.cumsum([step[4]["regret"] for step in steps]), trace.regret)
+    best = [int(instance.at(t).means.argmax()) for t in range(horizon)]
+    assert [step[4]["best_action"] for step in steps] == best
 
 
 @pytest.mark.parametrize("kind", ["an instance", "changing actions"])

@@ -58,6 +58,63 @@ def test_a_file_is_what_it_says() -> None:
         np.testing.assert_array_equal(result.regret[name], by_hand.regret[name])
 
 
+DRIFT = """\
+horizon = 30
+trials = 2
+
+[environment]
+kind = "Drifting"
+every = 10
+change = "rotation"
+environment = {kind = "LogisticActions", dimension = 6, sparsity = 2, n_actions = 8, base_rate = 0.3, link = "probit"}
+
+[policies.linear]
+kind = "LinTS"
+rewards = {kind = "Gaussian", variance = 0.2}
+
+[policies.LassoGreedy]
+"""
+
+
+def test_a_file_of_clicks_that_drift(tmp_path: Path) -> None:
+    file = tmp_path / "drift.toml"
+    file.write_text(DRIFT)
+    plan = read_plan(file)
+    clicks = sb.environments.LogisticActions(6, 2, n_actions=8, base_rate=0.3, link="probit")
+    assert plan.environment == sb.environments.Drifting(clicks, every=10, change="rotation")
+    result = plan.run(tmp_path / "out")
+    policies = {"linear": sb.maker(sb.LinTS, rewards=sb.Gaussian(0.2)), "LassoGreedy": sb.rivals.LassoGreedy}
+    by_hand = sb.Experiment(plan.environment, policies, horizon=30, trials=2).run()
+    again = sb.Result.load(tmp_path / "out")
+    for name in policies:
+        np.testing.assert_array_equal(result.regret[name], by_hand.regret[name])
+        np.testing.assert_array_equal(again.regret[name], by_hand.regret[name])
+    assert again.about is not None
+    described = again.about["configuration"]["environment"]
+    assert (described["kind"], described["change"], described["environment"]["kind"]) == (
+        "Drifting",
+        "rotation",
+        "LogisticActions",
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"rotation"', '"slow"', "line 7: environment.change: expected one of 'abrupt', 'rotation', got 'slow'"),
+        ('"probit"', '"log"', "line 8: environment.environment.link: expected one of 'logit', 'probit', got 'log'"),
+        ("base_rate = 0.3", "base_rate = 1", "environment.environment.base_rate: expected a number between 0 and 1"),
+        ('"LogisticActions"', '"PoissonActions"', "line 8: environment.environment.link: unknown key"),
+    ],
+)
+def test_errors_in_a_file_of_clicks_point_at_the_line(old: str, new: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "drift.toml"
+    file.write_text(DRIFT.replace(old, new))
+    with pytest.raises(ExperimentFileError) as error:
+        read_plan(file)
+    assert message in str(error.value)
+
+
 def test_the_documented_example_is_valid() -> None:
     plan = read_plan(EXAMPLE)
     assert len(plan.policies) == 4

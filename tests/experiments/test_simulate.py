@@ -1,3 +1,4 @@
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -49,15 +50,79 @@ def test_a_maker_passes_what_may_be_known_and_settings_win() -> None:
     assert (told.posterior.noise_variance, told.rule) == (2.0, sb.rules.Optimism(0.5))
 
 
+clicks = sb.environments.LogisticActions(dimension=6, sparsity=2, n_actions=15)
+
+
+def gave(**settings: Any) -> dict[str, Any]:
+    """Return what a policy with arguments ``rewards`` and ``intercept`` gets in a world of clicks."""
+    got: dict[str, Any] = {}
+
+    def policy(
+        actions: object,
+        seed: object,
+        noise_variance: object = "not given",
+        rewards: object = "not given",
+        intercept: object = "not given",
+    ) -> sb.Policy:
+        got.update(noise_variance=noise_variance, rewards=rewards, intercept=intercept)
+        return sb.LinTS(actions)
+
+    sb.simulate(sb.maker(policy, **settings), clicks.sample(0), 2)
+    return got
+
+
+def test_in_a_world_of_clicks_a_maker_passes_the_family_and_settings_win() -> None:
+    family = {"noise_variance": "not given", "rewards": sb.Bernoulli(intercept=True), "intercept": True}
+    assert gave() == family
+    assert gave(intercept=False) == {**family, "intercept": False}
+    assert gave(rewards=sb.Gaussian()) == {**family, "rewards": sb.Gaussian()}
+    assert gave(noise_variance=0.3) == {**family, "noise_variance": 0.3, "rewards": "not given"}
+
+
+def test_in_a_world_of_clicks_a_policy_without_rewards_has_its_own_noise_variance() -> None:
+    trace = sb.simulate(sb.rivals.SALasso, clicks.sample(0), 5)
+    assert set(trace.rewards) <= {0.0, 1.0}
+
+
+def test_a_gaussian_policy_learns_the_level_of_a_world_with_an_intercept() -> None:
+    for instance in (clicks.sample(0), sb.environments.Instance(np.eye(3), np.ones(3), 1.0, intercept=5.0)):
+        made: list[sb.Policy] = []
+
+        def make(problem: sb.experiments.Problem, made: list[sb.Policy] = made) -> sb.Policy:
+            made.append(sb.maker(sb.LinTS, rewards=sb.Gaussian(0.3))(problem))
+            return made[-1]
+
+        sb.simulate(make, instance, 3)
+        assert made[0].posterior.rewards == sb.Gaussian(0.3, intercept=True)
+
+
+GAUSSIAN_TRACES = {  # of the commit before there were other families: actions, and rewards to nine decimals
+    "LinTS": "09c83eee871d8c1e",
+    "SparseTS": "fd3dfe21c6523efa",
+}
+
+
+@pytest.mark.parametrize("name", GAUSSIAN_TRACES)
+def test_gaussian_worlds_are_what_they_were_before_there_were_others(name: str) -> None:
+    make = {"LinTS": sb.maker(sb.LinTS), "SparseTS": sb.maker(sb.SparseTS, n_draws=200)}[name]
+    trace = sb.simulate(make, environment.sample(0), 60, seed=3)
+    played = trace.actions.astype("<i8").tobytes() + np.round(trace.rewards, 9).astype("<f8").tobytes()
+    assert hashlib.sha256(played).hexdigest()[:16] == GAUSSIAN_TRACES[name]
+
+
 def test_a_policy_is_not_shown_the_truth() -> None:
     seen: list[sb.experiments.Problem] = []
 
     def spy(problem: sb.experiments.Problem) -> sb.Policy:
         seen.append(problem)
-        return lin_ucb(problem)
+        return sb.LinUCB(problem.actions)
 
     sb.simulate(spy, environment.sample(0), 3)
     assert set(vars(seen[0])) == {"actions", "noise_variance", "horizon", "seed", "rewards"}
+    assert seen[0].rewards == sb.Gaussian(2.0)
+    for instance in (clicks.sample(0), sb.environments.Drifting(clicks, every=2).sample(0)):
+        sb.simulate(spy, instance, 3)
+        assert seen[-1].rewards == sb.Bernoulli(intercept=True), "neither the intercept nor the rounds of change"
 
 
 @pytest.mark.parametrize("make", [lin_ts, lin_ucb])

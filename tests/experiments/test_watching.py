@@ -144,6 +144,8 @@ def test_watched_policies_in_a_directory(tmp_path: Path) -> None:
         ({"make_policy": 3}, "make_policy: expected a policy class"),
         ({"world": sb.environments.Hypercube(3, 1)}, "world: expected instances with one θ"),
         ({"world": 3}, "environment: expected one with sample"),
+        ({"world": sb.environments.LogisticActions(3, 1)}, "world: expected Gaussian rewards, got Bernoulli"),
+        ({"world": sb.environments.Drifting(WORLD)}, "world: expected instances with one θ"),
     ],
 )
 def test_bad_input(arguments: dict[str, object], message: str) -> None:

@@ -17,7 +17,16 @@ from typing import Any, NoReturn, TypeAlias
 
 from sparsebandits import lazy
 from sparsebandits.arguments import ArgumentError, check_count, shown
-from sparsebandits.environments import ChangingActions, Environment, GaussianActions, HardInstance, Hypercube
+from sparsebandits.environments import (
+    ChangingActions,
+    Drifting,
+    Environment,
+    GaussianActions,
+    HardInstance,
+    Hypercube,
+    LogisticActions,
+    PoissonActions,
+)
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, maker
 from sparsebandits.experiments.toml_lines import KeyPath, NestingError, key_lines, nearest_line, refuse_deep
@@ -36,7 +45,18 @@ KEYS = ("title", "environment", "policies", "horizon", "trials", "seed", "record
 TUNING_KEYS = ("tune", "trials", "horizon")
 TUNING_TRIALS = 20
 
-ENVIRONMENTS: Makers = {kind.__name__: kind for kind in (GaussianActions, HardInstance, Hypercube, ChangingActions)}
+ENVIRONMENTS: Makers = {
+    kind.__name__: kind
+    for kind in (
+        GaussianActions,
+        LogisticActions,
+        PoissonActions,
+        HardInstance,
+        Hypercube,
+        ChangingActions,
+        Drifting,
+    )
+}
 POLICY_KINDS: Makers = {
     name: kind
     for name, kind in lazy.public("sparsebandits.policies", NAMESPACES)
