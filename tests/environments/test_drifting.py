@@ -15,6 +15,7 @@ FIXED: dict[str, Any] = {
     "counts": sb.environments.PoissonActions(8, 2, n_actions=12, base_rate=4.0),
 }
 GAUSSIAN = FIXED["Gaussian"]
+pytestmark = pytest.mark.filterwarnings("ignore:all rewards so far are 0 or 1")  # linear policies are quick
 every_family = pytest.mark.parametrize("family", FIXED)
 every_change = pytest.mark.parametrize("change", ["abrupt", "rotation"])
 linear_policy = sb.maker(sb.LinTS, rewards=sb.Gaussian(0.5))

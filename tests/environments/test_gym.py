@@ -95,6 +95,7 @@ def test_our_policies_see_the_world_of_simulate(environment: Environment) -> Non
     assert regret == pytest.approx(trace.regret[-1])
 
 
+@pytest.mark.filterwarnings("ignore:all rewards so far are 0 or 1")
 @pytest.mark.parametrize("kind", ["clicks", "counts", "fresh drifts"])
 def test_drifts_clicks_and_counts_are_those_of_simulate(kind: str) -> None:
     horizon, seed, environment = 20, 3, PROBLEMS[kind]

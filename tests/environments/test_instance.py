@@ -116,6 +116,7 @@ def test_what_an_instance_cannot_be_made_of(given: dict[str, Any], message: str)
         Instance(ACTIONS, THETA, **given)
 
 
+@pytest.mark.filterwarnings("ignore:all rewards so far are 0 or 1")
 @every_family
 def test_simulate_and_gymnasium_make_the_same_rewards(name: str) -> None:
     instance, seed = Instance(np.eye(3), np.array([0.1, 0.2, 0.3]), rewards=FAMILIES[name]), 4

@@ -76,6 +76,7 @@ rewards = {kind = "Gaussian", variance = 0.2}
 """
 
 
+@pytest.mark.filterwarnings("ignore:all rewards so far are 0 or 1")
 def test_a_file_of_clicks_that_drift(tmp_path: Path) -> None:
     file = tmp_path / "drift.toml"
     file.write_text(DRIFT)

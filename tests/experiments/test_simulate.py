@@ -6,6 +6,8 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
+from sparsebandits.environments import World
+from sparsebandits.environments.changing import FixedActions
 from sparsebandits.experiments import PolicyMaker
 from sparsebandits.randomness import NOISE_STREAM, POLICY_STREAM, IndexedNormals, child
 from sparsebandits.results.statistics import mean_interval
@@ -77,6 +79,25 @@ def test_in_a_world_of_clicks_a_maker_passes_the_family_and_settings_win() -> No
     assert gave(intercept=False) == {**family, "intercept": False}
     assert gave(rewards=sb.Gaussian()) == {**family, "rewards": sb.Gaussian()}
     assert gave(noise_variance=0.3) == {**family, "noise_variance": 0.3, "rewards": "not given"}
+
+
+@pytest.mark.parametrize("change", [None, "abrupt", "rotation"])
+@pytest.mark.parametrize("name", ["clicks", "counts"])
+def test_sparse_policies_get_the_family_of_their_world(name: str, change: str | None) -> None:
+    counts = sb.environments.PoissonActions(dimension=6, sparsity=2, n_actions=15)
+    fixed: FixedActions = clicks if name == "clicks" else counts
+    instance: World = (fixed if change is None else sb.environments.Drifting(fixed, 10, change)).sample(0)
+    made: list[sb.Policy] = []
+
+    def make(problem: sb.experiments.Problem) -> sb.Policy:
+        made.append(sb.maker(sb.SparseTS, n_draws=100)(problem))
+        return made[-1]
+
+    trace = sb.simulate(make, instance, 25, seed=1)
+    assert made[0].posterior.rewards == instance.rewards
+    assert instance.rewards.intercept
+    assert trace.rewards.min() == 0.0
+    assert (trace.rewards == np.round(trace.rewards)).all()
 
 
 def test_in_a_world_of_clicks_a_policy_without_rewards_has_its_own_noise_variance() -> None:
