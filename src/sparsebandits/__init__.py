@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sparsebandits.journal.loop import play as play
     from sparsebandits.model.families import Bernoulli as Bernoulli
     from sparsebandits.model.families import Poisson as Poisson
+    from sparsebandits.model.forgetting import Discount as Discount
     from sparsebandits.model.priors import BetaInclusion as BetaInclusion
     from sparsebandits.model.priors import GaussianPrior as GaussianPrior
     from sparsebandits.model.priors import GaussianSpike as GaussianSpike

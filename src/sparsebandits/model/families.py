@@ -25,6 +25,7 @@ import numpy as np
 import scipy  # scipy.special, which is slow to import, is loaded on first use
 
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_choice, check_flag, shown
+from sparsebandits.model.forgetting import Discount, brief, check_forgetting
 
 LINKS = ("logit", "probit")
 
@@ -47,12 +48,16 @@ class Linked(ABC):
     """
 
     intercept: bool
+    forgetting: Discount | None
 
     variance: ClassVar[float] = 1.0  # of the noise: there is none beside the family's own
     known: ClassVar[bool] = True
     tails: ClassVar[None] = None
     of_mean: ClassVar[str]  # what a mean reward is called
     largest_mean: ClassVar[float]
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     @abstractmethod
@@ -126,7 +131,7 @@ class Linked(ABC):
         return np.asarray(successes * natural - trials * cumulant)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bernoulli(Linked):
     """Rewards of 0 and 1, such as clicks: P(Y = 1) = μ(α + ⟨a, θ⟩).
 
@@ -136,6 +141,9 @@ class Bernoulli(Linked):
         Logistic or normal distribution function μ. With the logit link, coefficients are differences in log-odds.
     intercept : bool, default=False
         Whether there is an unknown intercept α. For a policy, its argument ``intercept`` decides.
+    forgetting : Discount, optional
+        How old rewards are discounted (``model/forgetting.py``); by default, and with an infinite half-life, they are
+        not.
 
     Examples
     --------
@@ -147,6 +155,7 @@ class Bernoulli(Linked):
 
     link: str = "logit"
     intercept: bool = False
+    forgetting: Discount | None = None
 
     of_mean: ClassVar[str] = "probability"
     largest_mean: ClassVar[float] = 1.0
@@ -159,6 +168,7 @@ class Bernoulli(Linked):
     def __post_init__(self) -> None:
         object.__setattr__(self, "link", check_choice("link", self.link, LINKS))
         object.__setattr__(self, "intercept", check_flag("intercept", self.intercept))
+        object.__setattr__(self, "forgetting", check_forgetting(self.forgetting))
 
     @property
     def scale(self) -> str:
@@ -224,7 +234,7 @@ class Bernoulli(Linked):
         return 1.0 if uniform < mean else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Poisson(Linked):
     """Rewards that are counts: Y ~ Poisson(e^(α + ⟨a, θ⟩)), times its exposure if it has one.
 
@@ -232,6 +242,9 @@ class Poisson(Linked):
     ----------
     intercept : bool, default=False
         Whether there is an unknown intercept α. For a policy, its argument ``intercept`` decides.
+    forgetting : Discount, optional
+        How old rewards are discounted (``model/forgetting.py``); by default, and with an infinite half-life, they are
+        not.
 
     Examples
     --------
@@ -240,6 +253,7 @@ class Poisson(Linked):
     """
 
     intercept: bool = False
+    forgetting: Discount | None = None
 
     of_mean: ClassVar[str] = "rate"
     largest_mean: ClassVar[float] = math.inf
@@ -251,6 +265,7 @@ class Poisson(Linked):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "intercept", check_flag("intercept", self.intercept))
+        object.__setattr__(self, "forgetting", check_forgetting(self.forgetting))
 
     @property
     def scale(self) -> str:

@@ -13,7 +13,7 @@ one after the other, so rewards may come singly, late or in batches, from whatev
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -82,8 +82,9 @@ class Level:
         origin, zero = (self.features, self.reward) if self.weight > 0 else (x[0], float(y[0]))
         rows, rewards = x - origin, y - zero
         own = np.ones(len(y)) if weights is None else weights
-        total = self.weight + np.cumsum(own)  # W_{k+1}
-        before = total - own
+        sum_own = np.cumsum(own)
+        total = self.weight + sum_own  # W_{k+1}
+        before = self.weight + (sum_own - own)  # not total − own: W_k may be far below the rounding of W_{k+1}
         sums, sum_rewards = np.cumsum(own[:, np.newaxis] * rows, axis=0), np.cumsum(own * rewards)
         level = Level(origin + sums[-1] / total[-1], zero + float(sum_rewards[-1] / total[-1]), float(total[-1]))
         first = 0 if self.weight > 0 else 1
@@ -92,6 +93,23 @@ class Level:
         means = (sums[first:] - own[:, np.newaxis] * rows[first:]) / before[:, np.newaxis]
         mean_rewards = (sum_rewards[first:] - own * rewards[first:]) / before
         return scale[:, np.newaxis] * (rows[first:] - means), scale * (rewards[first:] - mean_rewards), level
+
+    def scaled(self, factor: float) -> "Level":
+        """Return the level if every observation so far counts less.
+
+        The recursion above then holds with f W_k in place of W_k, since means do not change. What the contrasts count
+        is in ``forgetting.py``.
+
+        Parameters
+        ----------
+        factor : float
+            f, from 0 to 1.
+
+        Returns
+        -------
+        Level
+        """
+        return replace(self, weight=factor * self.weight)
 
     def state(self) -> dict[str, Any]:
         """Return the level as arrays and JSON values."""

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_flag, check_positive, shown
 from sparsebandits.model.families import Bernoulli, Poisson
+from sparsebandits.model.forgetting import Discount, brief, check_forgetting
 from sparsebandits.model.priors import InverseGammaNoise
 
 UNKNOWN_NOISE = InverseGammaNoise(0.5, 0.01, of_rewards=True)
@@ -33,10 +34,12 @@ class Gaussian:
     intercept : bool, default=False
         Whether there is an unknown intercept α, which has a flat prior and is integrated out. For a policy, its
         argument ``intercept`` decides.
-
     tails : float, optional
         Standard deviations of the other rewards up to which a reward counts in full; beyond, it counts as one at this
         limit does (``model/tails.py``). By default all rewards count in full.
+    forgetting : Discount, optional
+        How old rewards are discounted (``model/forgetting.py``); by default, and with an infinite half-life, they are
+        not.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Gaussian:
     variance: Any = UNKNOWN_NOISE
     intercept: bool = False
     tails: float | None = None
+    forgetting: Discount | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.variance, InverseGammaNoise):
@@ -56,6 +60,10 @@ class Gaussian:
         object.__setattr__(self, "intercept", check_flag("intercept", self.intercept))
         if self.tails is not None:
             object.__setattr__(self, "tails", check_positive("tails", self.tails))
+        object.__setattr__(self, "forgetting", check_forgetting(self.forgetting))
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def known(self) -> bool:
