@@ -77,6 +77,7 @@ SLOW = {
     "tests/posteriors/test_compiled.py",
     "tests/posteriors/test_conjugate.py::test_accurate_after_100_000_updates",
     "tests/posteriors/test_enumeration.py::test_unknown_noise_equals_an_integral_over_known_noise",
+    "tests/posteriors/test_forgetting.py::test_gibbs_draws_the_noise_given_what_rewards_count",
     "tests/posteriors/test_gibbs.py",
     "tests/posteriors/test_hierarchy.py",
     "tests/posteriors/test_invariance.py",

@@ -9,6 +9,9 @@ The variances Var⟨a, θ⟩ of an action set are kept up to date at O(K d) per 
 they are asked for of the same set. Draws for information-directed sampling are reweighted by each new likelihood, as in
 importance sampling, and made afresh only when their effective sample size has halved: most rounds cost O(M d), not
 O(M d²).
+
+Where old rewards are discounted (``model/forgetting.py``), a reward changes Σ by more than one rank: mean and root are
+computed from the sufficient statistics, at O(d³) per reward, and draws are made afresh.
 """
 
 import math
@@ -27,7 +30,7 @@ from sparsebandits.model.rewards import Rewards, known_noise
 from sparsebandits.posteriors.cloud import Cloud, Weights
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
-from sparsebandits.posteriors.engine import Engine
+from sparsebandits.posteriors.engine import TIED, Engine
 from sparsebandits.randomness import Seed, copied
 
 BLOCK = 256
@@ -104,6 +107,7 @@ class Conjugate(Engine):
     (array([1., 0.]), array([[0.5, 0. ], [0. , 1. ]]))
     """
 
+    forgets = True
     picks_from_draws = False
 
     saved: ClassVar[Layout] = {
@@ -155,8 +159,16 @@ class Conjugate(Engine):
         """Noise variance of a reward of weight one."""
         return self._noise
 
-    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, counts: FloatArray | None = None
+    ) -> None:
         """Condition on a batch that has been checked; observations weigh 1 by default."""
+        if counts is not None:
+            self.evidence.absorb(x, y, weights, counts)
+            self._cloud = self._watched = None
+            if not self._refactor():
+                raise ArithmeticError(TIED)
+            return
         self._follow(x, weights)
         self.evidence.absorb(x, y, weights)
         noise = [self._noise] * len(y) if weights is None else (self._noise / weights).tolist()
@@ -282,16 +294,17 @@ class Conjugate(Engine):
         self._log_det_ratio = 2.0 * float(np.log(np.abs(np.diag(r))).sum()) - float(np.log(self._prior_precision).sum())
         return True
 
-    def _refactor(self) -> None:
-        """Compute mean and root from the sufficient statistics; keep the old ones if the precision is singular."""
+    def _refactor(self) -> bool:
+        """Compute mean and root from the sufficient statistics, unless the precision is singular; return whether."""
         factor, failed = scipy.linalg.lapack.dpotrf(self.precision(), lower=1)  # P = LL'
         if failed:
-            return
+            return False
         inverse, _ = scipy.linalg.lapack.dtrtri(factor, lower=1)
         self._root = np.asfortranarray(inverse.T)  # S = L^{-T}, so that SS' = P^{-1}
         shift = self._prior_precision * self._prior_mean + self.evidence.moment / self.noise_variance
         self._mean = self._root @ (shift @ self._root)
         self._log_det_ratio = 2.0 * float(np.log(np.diag(factor)).sum()) - float(np.log(self._prior_precision).sum())
+        return True
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""

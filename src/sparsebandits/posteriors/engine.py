@@ -36,6 +36,7 @@ from sparsebandits.model.counts import Counts
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.families import Linked
 from sparsebandits.model.features import Level
+from sparsebandits.model.forgetting import Discount
 from sparsebandits.model.limits import check_sums, slab, unit_of
 from sparsebandits.model.rewards import Gaussian, Rewards
 from sparsebandits.model.tails import Spread
@@ -75,6 +76,7 @@ class Engine(ABC):
     """
 
     chains = 1  # number of chains; draws are in the order of chains
+    forgets = False  # whether it serves rewards that are discounted: then ``condition`` takes ``counts``
     picks_from_draws = True  # whether ``sample`` picks from ``draws()`` by weight; a closed form draws afresh
     feature_names: tuple[str, ...] | None = None
 
@@ -85,6 +87,7 @@ class Engine(ABC):
         "level": Maybe(Level.saved),
         "spread": Spread.saved,
         "unit": Number(low=0.0, high=LARGEST),
+        "clock": Absent(Number(low=-LARGEST, high=LARGEST)),
         "rng": GENERATOR,
         "feature_names": Maybe(Names("dimension")),
     }
@@ -96,6 +99,8 @@ class Engine(ABC):
         self.prior = prior
         self.dimension = check_count("dimension", dimension)
         self.rewards = rewards
+        if rewards.forgetting is not None and not self.forgets:
+            raise ArgumentTypeError("forgetting", f"none for {type(self).__name__}", shown(rewards.forgetting))
         self.n_draws = check_count("n_draws", n_draws, least_draws, MOST_DRAWS)
         # Of contrasts, if Gaussian rewards have an intercept.
         self.evidence: Any = (Counts if isinstance(rewards, Linked) else Evidence)(self.dimension)
@@ -103,13 +108,19 @@ class Engine(ABC):
         self.origin: FloatArray | None = None
         self.spread = Spread()
         self.unit = 0.0 if getattr(rewards.variance, "of_rewards", False) else 1.0  # zero while it is not known
+        self.clock: float | None = None  # time of the newest reward, if rewards are discounted
         self._rng = stream(seed)
 
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({self.prior!r}, dimension={self.dimension}, rewards={self.rewards!r}, "
-            f"n_draws={self.n_draws}; {self.evidence.count} observations)"
+            f"n_draws={self.n_draws}; {round(self.evidence.count, 1)} observations)"
         )
+
+    @property
+    def forgetting(self) -> Discount | None:
+        """How old rewards are discounted; None if they are not."""
+        return self.rewards.forgetting
 
     @property
     def row(self) -> int:
@@ -135,10 +146,24 @@ class Engine(ABC):
         y : array of shape (n,)
             Rewards.
         weights : array of shape (n,), optional
-            Weight w of each observation, whose noise variance is σ² / w; by default 1.
+            Weight w of each observation, whose noise variance is σ² / w; by default 1. If rewards are discounted, this
+            times their share; an engine that serves these (``forgets``) takes a fourth argument, ``counts``: what each
+            observation counts in n, as σ^(−n) is a factor of the likelihood. It has been told to :meth:`forget` before.
         """
 
-    def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def forget(self, factor: float) -> None:
+        """Let everything so far count less; on a fork, and always before :meth:`condition`.
+
+        Parameters
+        ----------
+        factor : float
+            Power that the likelihood so far is raised to, from 0 to 1.
+        """
+        self.evidence = self.evidence.scaled(factor)
+
+    def absorb(
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, times: FloatArray | None = None
+    ) -> None:
         """Learn from a batch that has been checked: all of it, or nothing if anything is raised.
 
         Parameters
@@ -149,6 +174,9 @@ class Engine(ABC):
             Rewards.
         weights : array of shape (n,), optional
             Weight w of each observation, whose noise variance is σ² / w; by default 1.
+        times : array of shape (n,), optional
+            Time of each observation, in the unit of ``forgetting``; by default each is one unit after the one before.
+            They count only if rewards are discounted.
         """
         fork = forked(self)
         level, spread = None, self.spread
@@ -159,14 +187,24 @@ class Engine(ABC):
             spread = self.spread.after(y, own)
             if (own < 1.0).any():
                 weights = own if weights is None else own * weights
-        if self.level is not None:
-            x, y, level = self.level.contrasts(x, y, weights)
+        before, passage = self.level, None
+        if self.forgetting is not None and len(y):
+            passage = self.forgetting.passage(self.clock, times, len(y))
+            x, y, weights = x[passage.order], y[passage.order], passage.weights(weights)
+            before = None if before is None else before.scaled(passage.factor)
+            fork.clock = passage.clock
+        if before is not None:
+            x, y, level = before.contrasts(x, y, weights)
             weights = None
+        counts = None if passage is None else passage.counts(None if level is None else len(y))
         least = 0.0 if level is None else ROUNDING * abs(level.reward)  # equal rewards differ by rounding
         if self.unit == 0.0 and (np.abs(y) > least).any():
             squares = y * y if weights is None else weights * y * y
-            fork.set_unit(unit_of(float(squares.mean())))
-        if len(y):
+            fork.set_unit(unit_of(float(squares.sum() / (len(y) if counts is None else counts.sum()))))
+        if passage is not None:
+            fork.forget(passage.factor)
+            fork.condition(x, y, weights, **{"counts": counts})
+        elif len(y):
             fork.evidence = self.evidence.copied()
             fork.condition(x, y, weights)
         fork.level, fork.spread = level, spread
@@ -340,6 +378,7 @@ class Engine(ABC):
             "level": None if self.level is None else self.level.state(),
             "spread": self.spread.state(),
             "unit": self.unit,
+            **({} if self.clock is None else {"clock": self.clock}),
             "rng": generator_state(self._rng),
             "feature_names": names,
         }
@@ -371,14 +410,22 @@ class Engine(ABC):
         self.level = None if found["level"] is None else Level(**found["level"])
         self.spread = Spread.restored(found["spread"])
         self.unit = found["unit"]
+        self.clock = self._restored_clock(found.get("clock"))
         restore_generator(self._rng, found["rng"])
         self.feature_names = found["feature_names"]
+
+    def _restored_clock(self, clock: float | None) -> float | None:
+        """Return the time of the newest reward, which there is if, and only if, discounted rewards have come."""
+        some = self.evidence.count > 0 or (self.level is not None and self.level.weight > 0.0)
+        if (clock is not None) != (some and self.forgetting is not None):
+            raise wrong("clock", "a time if, and only if, rewards have come and are discounted", str(clock))
+        return clock
 
     def _found(self, layout: Layout, state: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a layout says of a state, checked; a subclass may save more."""
         return read(layout, state, {"dimension": self.dimension, "n_draws": self.n_draws}, more=True)
 
-    def update(self, x: object, y: object, weight: object = None) -> None:
+    def update(self, x: object, y: object, weight: object = None, time: object = None) -> None:
         """Condition on observations: on all of them, or on none if anything is raised, Ctrl-C included.
 
         Parameters
@@ -390,11 +437,15 @@ class Engine(ABC):
             Rewards.
         weight : float or array of shape (n,), optional
             Weight w of each observation, whose noise variance is σ² / w; by default 1.
+        time : float or array of shape (n,), optional
+            When each observation was made, if rewards are discounted: in decisions, by default each one after the one
+            before; or in seconds since 1970 if forgetting is in time.
 
         Raises
         ------
         ArgumentError
-            If shapes do not match, if a number is not finite, or if columns have other names than before.
+            If shapes do not match, if a number is not finite, if columns have other names than before, or if times are
+            missing or superfluous.
         """
         values, names = check_columns("x", x)
         features, rewards = check_observations(values, y, self.dimension)
@@ -404,7 +455,8 @@ class Engine(ABC):
             self.rewards.check(rewards)
         fork = forked(self)
         with interruptible():
-            fork.absorb(features, rewards, None if weight is None else _check_weights(weight, len(rewards)))
+            weights = None if weight is None else _check_weights(weight, len(rewards))
+            fork.absorb(features, rewards, weights, _check_times(time, len(rewards), self.forgetting))
         fork.feature_names = self.feature_names or names
         self.__dict__ = vars(fork)
 
@@ -517,11 +569,26 @@ class Engine(ABC):
 
 
 def _check_weights(weight: object, count: int) -> FloatArray:
-    values = check_array("weight", weight)
-    if values.shape not in ((), (count,)):
-        raise ArgumentValueError("weight", f"one number, or {count}, one per observation", f"shape {values.shape}")
+    values = _one_or_each("weight", weight, count)
     if values.size:
         check_positive("weight", float(values.min()))
+    return values
+
+
+def _check_times(time: object, count: int, forgetting: Discount | None) -> FloatArray | None:
+    if time is None:
+        if forgetting is not None and forgetting.unit == "seconds":
+            raise ArgumentValueError("time", "a time per observation, since forgetting is in time", "none")
+        return None
+    if forgetting is None:
+        raise ArgumentValueError("time", "none, since rewards are not discounted", shown(time))
+    return _one_or_each("time", time, count)
+
+
+def _one_or_each(name: str, value: object, count: int) -> FloatArray:
+    values = check_array(name, value)
+    if values.shape not in ((), (count,)):
+        raise ArgumentValueError(name, f"one number, or {count}, one per observation", f"shape {values.shape}")
     return np.broadcast_to(values, count)
 
 

@@ -128,6 +128,7 @@ class Enumeration(Engine):
     (array([0.87, 0.5 ]), array([1.305, 0.   ]), 0.0)
     """
 
+    forgets = True
     picks_from_draws = False
 
     saved: ClassVar[Layout] = {
@@ -180,10 +181,12 @@ class Enumeration(Engine):
         self._log_evidence = 0.0
         self._left_out = 0.0
 
-    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, counts: FloatArray | None = None
+    ) -> None:
         """Condition on a batch that has been checked; observations weigh 1 by default."""
         self.check_limits(x, y, weights)
-        self.evidence.absorb(x, y, weights)
+        self.evidence.absorb(x, y, weights, counts)
         self._mixture = self._drawn = None
 
     @property

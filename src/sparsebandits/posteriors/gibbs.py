@@ -98,6 +98,8 @@ class Gibbs(Engine):
         self._inclusion: FloatArray = np.empty(dimension)
         self._learnt: dict[str, FloatArray] = {}
 
+    forgets = True
+
     saved: ClassVar[Layout] = {
         **Engine.saved,
         "drawn": Maybe(
@@ -113,10 +115,12 @@ class Gibbs(Engine):
         ),
     }
 
-    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, counts: FloatArray | None = None
+    ) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
         self.check_limits(x, y, weights)
-        self.evidence.absorb(x, y, weights)
+        self.evidence.absorb(x, y, weights, counts)
         self._draws = None
 
     @property

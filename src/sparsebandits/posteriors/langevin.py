@@ -119,6 +119,8 @@ class Langevin(Engine):
     array([2., 0.])
     """
 
+    forgets = True
+
     saved: ClassVar[Layout] = {
         **Engine.saved,
         "theta": Maybe(Reals("chains", "dimension", dtypes=("float32", "float64"))),
@@ -175,9 +177,11 @@ class Langevin(Engine):
         """Noise variance of a reward of weight one."""
         return float(self.rewards.variance)
 
-    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, counts: FloatArray | None = None
+    ) -> None:
         """Condition on a batch that has been checked; the chains run when they are asked for."""
-        self.evidence.absorb(x, y, weights)
+        self.evidence.absorb(x, y, weights, counts)
         self._draws = None
 
     def draws(self) -> Draws:
