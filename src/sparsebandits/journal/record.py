@@ -98,7 +98,7 @@ class Record:
         offered : ActionSet or array of shape (K, d)
             The actions that it was chosen from.
         time : str, optional
-            Time of the decision in UTC, in ISO 8601.
+            Time of the decision in UTC, in ISO 8601, if the decision has none of its own.
 
         Raises
         ------
@@ -118,7 +118,7 @@ class Record:
                 offered=None if decision.action == NO_ROW else ActionSet.of(offered),
                 noise_variance=decision.noise_variance,
                 policy=decision.policy,
-                time=time,
+                time=time if decision.time is None else _utc(datetime.fromtimestamp(decision.time, UTC)),
             )
         )
 
@@ -223,7 +223,11 @@ def find(records: Mapping[Id, Record], decision: Decision | Id) -> Record:
 
 def now() -> str:
     """Return the time in UTC, as ISO 8601 has it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return _utc(datetime.now(UTC))
+
+
+def _utc(time: datetime) -> str:
+    return time.isoformat(timespec="milliseconds")
 
 
 def new_id() -> str:

@@ -41,6 +41,8 @@ class Decision:
         Name of the policy's class.
     observation : array or None
         Row that is learnt from with the reward, if it is not the features.
+    time : float or None
+        When it was made, in seconds since 1970, if the policy forgets in time.
     label : str
         Name of the row, if the actions came as a table with names, otherwise its number; the signs of the first 32
         coordinates where actions are not enumerated.
@@ -57,6 +59,7 @@ class Decision:
     noise_variance: float | None
     policy: str
     observation: FloatArray | None = None
+    time: float | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a copy or a pickle, whose arrays come back writable."""

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import MOST_DRAWS, check_array, check_count, check_flag
+from sparsebandits.arguments import MOST_DRAWS, ArgumentValueError, check_array, check_count, check_flag, shown
 from sparsebandits.model.families import Linked
+from sparsebandits.model.forgetting import Discount
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.model.rewards import TAILS, Rewards, rewards_of
 from sparsebandits.policies.actions import ActionSet
@@ -24,9 +25,14 @@ from sparsebandits.rules.thompson import Thompson
 
 
 def with_rewards(
-    actions: ActionSet, rewards: Rewards | None, noise_variance: object, default: Any, intercept: bool
+    actions: ActionSet,
+    rewards: Rewards | None,
+    noise_variance: object,
+    default: Any,
+    intercept: bool,
+    forgetting: Discount | None = None,
 ) -> tuple[ActionSet, Rewards]:
-    """Return actions and rewards for the arguments ``rewards``, ``noise_variance`` and ``intercept`` of a policy.
+    """Return actions and rewards for the arguments of a policy that are about rewards.
 
     With one noise variance per action, the variance of the rewards is their median, and the weight of an observation is
     that median over its own noise variance. Rewards far out of line count less where the noise is learnt, unless
@@ -44,11 +50,18 @@ def with_rewards(
         Noise variance if neither is given.
     intercept : bool
         The argument ``intercept``, which counts even if ``rewards`` says otherwise.
+    forgetting : Discount, optional
+        The argument ``forgetting``; by default ``rewards`` says.
 
     Returns
     -------
     actions, rewards : ActionSet, Gaussian
         The actions, with their noise variances if those differ, and the rewards.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is not of its kind, or given beside ``rewards`` that say it too.
     """
     if isinstance(noise_variance, list | tuple):
         noise_variance = check_array("noise_variance", noise_variance)
@@ -57,6 +70,10 @@ def with_rewards(
     if noise_variance is None and rewards is None and actions.noise_variances is not None:
         noise_variance = float(np.median(actions.noise_variances))
     found = rewards_of(rewards, noise_variance, default)
+    if forgetting is not None:
+        if found.forgetting is not None:
+            raise ArgumentValueError("forgetting", "none beside rewards that have it", shown(forgetting))
+        found = replace(found, forgetting=forgetting)
     if isinstance(found, Linked):
         return actions, replace(found, intercept=check_flag("intercept", intercept))
     tails = TAILS if rewards is None and not found.known else found.tails
@@ -86,6 +103,8 @@ class LinearPolicy(Policy):
         Where decisions and rewards are recorded.
     intercept : bool, default=True
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
+    forgetting : Discount, optional
+        How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
     """
 
     def __init__(
@@ -99,8 +118,9 @@ class LinearPolicy(Policy):
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
         intercept: bool = True,
+        forgetting: Discount | None = None,
     ) -> None:
-        available, known = with_rewards(ActionSet.of(actions), rewards, noise_variance, 1.0, intercept)
+        available, known = with_rewards(ActionSet.of(actions), rewards, noise_variance, 1.0, intercept, forgetting)
         prior = GaussianPrior(1.0 / available.dimension) if prior is None else prior
         engine_seed = child(seed, ENGINE_STREAM)
         posterior = Conjugate(prior, available.dimension, n_draws=n_draws, seed=engine_seed, rewards=known)
@@ -135,6 +155,8 @@ class LinearIDS(LinearPolicy):
         Where decisions and rewards are recorded.
     intercept : bool, default=True
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
+    forgetting : Discount, optional
+        How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
 
     Examples
     --------
@@ -155,9 +177,10 @@ class LinearIDS(LinearPolicy):
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
         intercept: bool = True,
+        forgetting: Discount | None = None,
     ) -> None:
         rule = InformationDirected(exponent, selection, gain)
-        super().__init__(actions, rule, prior, noise_variance, n_draws, seed, rewards, journal, intercept)
+        super().__init__(actions, rule, prior, noise_variance, n_draws, seed, rewards, journal, intercept, forgetting)
 
 
 class LinTS(LinearPolicy):
@@ -183,6 +206,8 @@ class LinTS(LinearPolicy):
         Where decisions and rewards are recorded.
     intercept : bool, default=True
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
+    forgetting : Discount, optional
+        How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
 
     Examples
     --------
@@ -202,9 +227,11 @@ class LinTS(LinearPolicy):
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
         intercept: bool = True,
+        forgetting: Discount | None = None,
     ) -> None:
         draws = check_count("probability_draws", probability_draws, LEAST_DRAWS, MOST_DRAWS)
-        super().__init__(actions, Thompson(inflation), prior, noise_variance, draws, seed, rewards, journal, intercept)
+        rule = Thompson(inflation)
+        super().__init__(actions, rule, prior, noise_variance, draws, seed, rewards, journal, intercept, forgetting)
 
 
 class LinUCB(LinearPolicy):
@@ -228,6 +255,8 @@ class LinUCB(LinearPolicy):
         Where decisions and rewards are recorded.
     intercept : bool, default=True
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
+    forgetting : Discount, optional
+        How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
 
     Examples
     --------
@@ -246,6 +275,7 @@ class LinUCB(LinearPolicy):
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
         intercept: bool = True,
+        forgetting: Discount | None = None,
     ) -> None:
         super().__init__(
             actions,
@@ -256,4 +286,5 @@ class LinUCB(LinearPolicy):
             rewards=rewards,
             journal=journal,
             intercept=intercept,
+            forgetting=forgetting,
         )

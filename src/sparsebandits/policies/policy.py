@@ -33,7 +33,9 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.atomic import at_once, forked, interruptible
 from sparsebandits.files import pack, write_atomically
+from sparsebandits.layouts import wrong
 from sparsebandits.model.families import Linked
+from sparsebandits.model.forgetting import moment
 from sparsebandits.model.rewards import Gaussian
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_learner, package_of, settings_of
@@ -67,6 +69,8 @@ class Learner(Protocol):
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Learn from a batch that has been checked.
+
+        A learner with an attribute ``forgetting`` that is not None gets the times of the decisions, too, as ``times``.
 
         A policy calls it on a fork, which shares all attributes with the learner. So it replaces what it changes
         (``self.total = self.total + y @ x``), and changes nothing in place: then ``tell`` is all or nothing.
@@ -211,6 +215,8 @@ class Policy:
         self._pending: dict[int, Decision] = {}
         self._rewards = np.full(64, np.nan)  # by id; NaN while pending, so that a repeated reward can be recognised
         self._asked = 0
+        learnt_at = getattr(posterior, "clock", None)
+        self._start = 0.0 if learnt_at is None else learnt_at + 1.0  # time of decision 0, where they count time
         self._unrecorded: dict[int, tuple[Decision, ActionSet]] = {}  # decisions that the journal may not have yet
         self._lock = RLock()
 
@@ -270,6 +276,7 @@ class Policy:
         n: None = None,
         distinct: bool = False,
         pending: bool | None = None,
+        time: object = None,
     ) -> Decision: ...
 
     @overload
@@ -281,6 +288,7 @@ class Policy:
         n: int,
         distinct: bool = False,
         pending: bool | None = None,
+        time: object = None,
     ) -> tuple[Decision, ...]: ...
 
     @_one_at_a_time
@@ -291,6 +299,7 @@ class Policy:
         n: int | None = None,
         distinct: bool = False,
         pending: bool | None = None,
+        time: object = None,
     ) -> Decision | tuple[Decision, ...]:
         """Choose the next action, or a batch of them.
 
@@ -323,6 +332,8 @@ class Policy:
         pending : bool, optional
             Whether decisions that await their reward count as if their expected reward had come. By default they do in
             a batch, unless the rule draws afresh, and not for a single decision.
+        time : datetime or float, optional
+            When the decision is made, if the policy forgets in time: a datetime, or seconds since 1970. By default now.
 
         Returns
         -------
@@ -333,13 +344,16 @@ class Policy:
         ------
         ArgumentError
             If the actions do not have the policy's features, if noise variances are missing or superfluous, if there
-            are not enough actions for a batch of distinct ones, or if the learner has no expected rewards for pending
-            decisions.
+            are not enough actions for a batch of distinct ones, if the learner has no expected rewards for pending
+            decisions, or if a time is given and the policy does not forget in time.
         """
         if actions is None and noise_variance is not None:
             expected = "none without actions, since the policy's own have theirs"
             raise ArgumentValueError("noise_variance", expected, shown(noise_variance))
         available = self.actions if actions is None else self.actions.matched(actions, noise_variance)
+        if time is not None and not self._in_time:
+            raise ArgumentValueError("time", "none, since the policy does not forget in time", shown(time))
+        made_at = moment(time) if self._in_time else None
         count = 1 if n is None else check_count("n", n, most=MOST_BATCH)
         if check_flag("distinct", distinct) and count > len(available):
             raise ArgumentValueError("n", f"at most {len(available)}, the number of actions", f"{count}")
@@ -369,7 +383,7 @@ class Policy:
                 fork.want(wanted)
             if offered is not available:
                 choice = choice.among(left)
-            decision = self._decided(choice, available, fork, rng)
+            decision = self._decided(choice, available, fork, rng, made_at)
             found.append(decision)
             left = left[left != decision.action]
         return found[0] if n is None else tuple(found)
@@ -382,7 +396,7 @@ class Policy:
             expected = beliefs_about(posterior, offered).means
             if getattr(self.posterior, "unit", 1.0) == 0.0:  # then differences are Monte Carlo error
                 expected = np.full(len(x), 0.0 if posterior.level is None else posterior.level.reward)
-            posterior.absorb(x, expected, self._weights(decisions))
+            posterior.absorb(x, expected, self._weights(decisions), **self._times(decisions))
 
     def _check_choice(self, choice: Choice, available: ActionSet) -> None:
         """Refuse a rule's choice of a row that is not there, or one without a probability."""
@@ -391,7 +405,9 @@ class Policy:
         if not 0.0 <= choice.probability <= 1.0:
             raise ArgumentValueError("rule", "one that gives a probability", repr(choice.probability))
 
-    def _decided(self, choice: Choice, available: ActionSet, fork: Any, rng: Generator) -> Decision:
+    def _decided(
+        self, choice: Choice, available: ActionSet, fork: Any, rng: Generator, made_at: float | None
+    ) -> Decision:
         """Return a choice as a decision, which awaits its reward from now on.
 
         In the same step, the posterior becomes the fork that has been asked, and ``rng`` the policy's generator.
@@ -416,6 +432,7 @@ class Policy:
             noise_variance=None if noise is None else float(noise[choice.action]),
             policy=type(self).__name__,
             observation=None if choice.observation is None else frozen(choice.observation),
+            time=made_at,
         )
         if decision.id == len(self._rewards):
             self._rewards = np.concatenate((self._rewards, np.full(decision.id, np.nan)))
@@ -641,6 +658,7 @@ class Policy:
             "learnt": self.posterior.state(),
             "rng": generator_state(self._rng),
             "asked": self._asked,
+            **({"start": self._start} if self._start else {}),
             "rewards": self._rewards[: self._asked].copy(),
             "pending": {str(number): encode("decision", decision) for number, decision in self._pending.items()},
         }
@@ -677,7 +695,9 @@ class Policy:
             sizes["row"] = posterior.row
         record = check_record(state, pending, sizes)
         restore_generator(policy._rng, record["rng"])
-        policy._asked, policy._pending = asked, pending
+        policy._asked, policy._pending, policy._start = asked, pending, record.get("start", 0.0)
+        if any((one.time is None) is policy._in_time for one in pending.values()):
+            raise wrong("pending", "decisions with a time if, and only if, the policy forgets in time", "others")
         policy._rewards = np.concatenate((record["rewards"], np.full(64, np.nan)))
         for decision in pending.values():
             frozen(decision.features)
@@ -728,6 +748,20 @@ class Policy:
         )
         return weights
 
+    @property
+    def _in_time(self) -> bool:
+        """Whether the policy forgets in time, not in decisions."""
+        forgetting = getattr(self.posterior, "forgetting", None)
+        return forgetting is not None and forgetting.unit == "seconds"
+
+    def _times(self, decisions: Sequence[Decision]) -> dict[str, FloatArray]:
+        """Return the times of decisions, as an argument of a learner that forgets; nothing for other learners."""
+        if getattr(self.posterior, "forgetting", None) is None:
+            return {}
+        if self._in_time:
+            return {"times": np.array([one.time for one in decisions], dtype=np.float64)}
+        return {"times": self._start + np.array([one.id for one in decisions], dtype=np.float64)}
+
     def _learn(self, batch: Mapping[int, float]) -> None:
         told, before = [self._pending[number] for number in batch], vars(self.posterior)
         features = np.array([d.features if d.observation is None else d.observation for d in told])
@@ -735,7 +769,7 @@ class Policy:
         family = getattr(self.posterior, "rewards", None)
         if isinstance(family, Linked):
             family.check(rewards)
-        fork.absorb(features, rewards, self._weights(told))  # first, since it may refuse the rewards
+        fork.absorb(features, rewards, self._weights(told), **self._times(told))  # first, since it may refuse them
         self._record_all()
         if self.journal is not None:
             for one, value in zip(told, batch.values(), strict=True):

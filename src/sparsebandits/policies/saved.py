@@ -10,6 +10,7 @@ from sparsebandits.arguments import LARGEST, shown
 from sparsebandits.layouts import (
     ABOVE_ONE,
     GENERATOR,
+    Absent,
     Count,
     Layout,
     Maybe,
@@ -32,7 +33,11 @@ ACTIONS: Layout = {
     "noise_variances": Maybe(Reals("rows", low=1 / LARGEST, high=LARGEST)),
 }
 
-POLICY: Layout = {"rng": GENERATOR, "rewards": Reals("asked", low=-LARGEST, high=LARGEST, missing=True)}
+POLICY: Layout = {
+    "rng": GENERATOR,
+    "rewards": Reals("asked", low=-LARGEST, high=LARGEST, missing=True),
+    "start": Absent(Number(low=-LARGEST, high=LARGEST)),
+}
 
 DECISION: Layout = {
     "id": Count(),
@@ -45,6 +50,7 @@ DECISION: Layout = {
     "noise_variance": Maybe(Number(low=1 / LARGEST, high=LARGEST)),
     "policy": Word(),
     "observation": Maybe(Reals("row")),
+    "time": Maybe(Number(low=-LARGEST, high=LARGEST)),
 }
 
 REASONS: Layout = {

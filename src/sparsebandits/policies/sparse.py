@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_choice, shown
 from sparsebandits.model.families import Poisson
+from sparsebandits.model.forgetting import Discount
 from sparsebandits.model.priors import SpikeSlab, default_prior
 from sparsebandits.model.rewards import UNKNOWN_NOISE, Rewards
 from sparsebandits.policies.actions import ActionSet
@@ -133,6 +134,8 @@ class SparsePolicy(Policy):
         Where decisions and rewards are recorded.
     intercept : bool, default=True
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
+    forgetting : Discount, optional
+        How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
     """
 
     def __init__(
@@ -148,8 +151,11 @@ class SparsePolicy(Policy):
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
         intercept: bool = True,
+        forgetting: Discount | None = None,
     ) -> None:
-        available, noise = with_rewards(ActionSet.of(actions), rewards, noise_variance, UNKNOWN_NOISE, intercept)
+        available, noise = with_rewards(
+            ActionSet.of(actions), rewards, noise_variance, UNKNOWN_NOISE, intercept, forgetting
+        )
         level = available.features.mean(axis=0) if intercept else 0.0
         counts = isinstance(noise, Poisson)
         given = default_prior(available.features - level, counts) if prior is None else prior
@@ -205,6 +211,8 @@ class SparseIDS(SparsePolicy):
         For the cost to go (the ratio does not use it): the number of rounds in all, or a number below one by which
         every round counts less than the one before. By default the end is not known, and 200 + t rounds are expected to
         come after t.
+    forgetting : Discount, optional
+        How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
 
     Raises
     ------
@@ -236,6 +244,7 @@ class SparseIDS(SparsePolicy):
         intercept: bool = True,
         rule: str | None = None,
         horizon: float | None = None,
+        forgetting: Discount | None = None,
     ) -> None:
         given = {"exponent": exponent, "selection": selection, "gain": gain}
         settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -245,7 +254,18 @@ class SparseIDS(SparsePolicy):
         to_go = CostToGo(horizon)
         chosen: Rule = to_go if (rule or named) == "cost-to-go" else InformationDirected(**settings)
         super().__init__(
-            actions, chosen, prior, noise_variance, engine, n_draws, engine_options, seed, rewards, journal, intercept
+            actions,
+            chosen,
+            prior,
+            noise_variance,
+            engine,
+            n_draws,
+            engine_options,
+            seed,
+            rewards,
+            journal,
+            intercept,
+            forgetting,
         )
 
 
@@ -274,6 +294,8 @@ class SparseTS(SparsePolicy):
         Where decisions and rewards are recorded.
     intercept : bool, default=True
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
+    forgetting : Discount, optional
+        How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
 
     Examples
     --------
@@ -294,8 +316,20 @@ class SparseTS(SparsePolicy):
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
         intercept: bool = True,
+        forgetting: Discount | None = None,
     ) -> None:
         rule = Thompson()
         super().__init__(
-            actions, rule, prior, noise_variance, engine, n_draws, engine_options, seed, rewards, journal, intercept
+            actions,
+            rule,
+            prior,
+            noise_variance,
+            engine,
+            n_draws,
+            engine_options,
+            seed,
+            rewards,
+            journal,
+            intercept,
+            forgetting,
         )

@@ -116,6 +116,9 @@ def check_bounded(width: Width, posterior: object) -> None:
         raise ArgumentTypeError("width", "a number, or a Conjugate posterior for a ConfidenceRadius", got)
     if isinstance(width, ConfidenceRadius) and isinstance(posterior, Conjugate) and posterior.rewards.intercept:
         raise ArgumentValueError("intercept", "False with a ConfidenceRadius, which is proved without one", "True")
+    if isinstance(width, ConfidenceRadius) and isinstance(posterior, Conjugate) and posterior.forgetting is not None:
+        expected = "None with a ConfidenceRadius, which is proved for a world that does not change (see DLinUCB)"
+        raise ArgumentValueError("forgetting", expected, shown(posterior.forgetting))
 
 
 @dataclass(frozen=True)
