@@ -53,6 +53,7 @@ POLICIES: dict[str, Maker] = {
     "ESTC": without_prior(sb.rivals.ESTC, exploration=30),
     "ESTC, cross-validation": without_prior(sb.rivals.ESTC, exploration=20, penalty="cross-validation"),
     "ESTC, the theorem's length": without_prior(sb.rivals.ESTC, horizon=400, sparsity=1, bound=10.0),
+    "DLinUCB": without_prior(sb.rivals.DLinUCB, forgetting=sb.Discount(50)),
     "LinTS": sb.LinTS,
     "LinTS, inflated": lambda actions, **given: sb.LinTS(actions, inflation=2.0, **given),
     "LinUCB": sb.LinUCB,

@@ -189,6 +189,8 @@ def test_foreign_files(tmp_path: Path) -> None:
         ("LassoBandit", "samples.x", np.full((40, 5), -1.0)),
         ("HypercubeElimination", "signs", np.full(3, 0.5)),
         ("ESTC", "designed", np.zeros((2, 2))),
+        ("DLinUCB", "clock", np.inf),
+        ("DLinUCB", "squared.discounted.count", 41.0),
     ],
 )
 def test_a_right_checksum_does_not_make_a_policy(name: str, path: str, value: object, tmp_path: Path) -> None:

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 from sparsebandits import lazy
 
 if TYPE_CHECKING:
+    from sparsebandits.policies.rivals.d_linucb import DiscountedLeastSquares as DiscountedLeastSquares
+    from sparsebandits.policies.rivals.d_linucb import DiscountedOptimism as DiscountedOptimism
+    from sparsebandits.policies.rivals.d_linucb import DLinUCB as DLinUCB
     from sparsebandits.policies.rivals.dr_lasso import AverageLasso as AverageLasso
     from sparsebandits.policies.rivals.dr_lasso import DoublyRobust as DoublyRobust
     from sparsebandits.policies.rivals.dr_lasso import DRLasso as DRLasso
