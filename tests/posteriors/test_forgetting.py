@@ -22,6 +22,7 @@ from sparsebandits.model.forgetting import Discount, Passage
 from tests.statistical import FAMILY_WISE, assert_means_agree
 
 D, ROWS, HALF_LIFE = 3, 30, 6.0
+RUNS = 16
 PRIOR = sb.SpikeSlab(0.4, 1.3)
 LEARNT = sb.InverseGammaNoise(4.0, 3.0)
 NOISES = pytest.mark.parametrize("variance", [0.5, LEARNT], ids=["known noise", "learnt noise"])
@@ -257,12 +258,84 @@ def test_times_have_to_fit() -> None:
     assert timed.evidence.count == D
 
 
-def test_engines_that_cannot_forget_say_so() -> None:
-    class Stubborn(sb.Conjugate):
-        forgets = False
+def by_particles(how: str, intercept: bool, variance: Any, weights: FloatArray | None, **planted: Any) -> float:
+    """Return how far particles are from the posterior from scratch, in tolerances of its error rate."""
+    inclusion, mean, noise = from_scratch(variance, intercept, weights)
+    found = []
+    for seed in range(RUNS):
+        posterior = sb.Particles(PRIOR, D, n_draws=1000, seed=seed, rewards=rewards(variance, intercept))
+        vars(posterior).update(planted)
+        told(posterior, how, weights)
+        found.append([*posterior.inclusion(), *posterior.mean(), posterior.noise_variance])
+    error = np.std(found, axis=0, ddof=1) / math.sqrt(RUNS) + 2e-3  # and the bias of a thousand particles
+    apart = np.abs(np.mean(found, axis=0) - [*inclusion, *mean, noise]) / error
+    return float(apart.max() / stats.t.isf(FAMILY_WISE / 2, RUNS - 1))
 
-    with pytest.raises(ArgumentError, match=r"^forgetting: expected none for Stubborn, got Discount"):
-        Stubborn(sb.GaussianPrior(1.0), D, rewards=rewards(1.0, False))
+
+@NOISES
+@INTERCEPT
+@pytest.mark.parametrize(("how", "weighted"), [("one by one", False), ("batches", True), ("late", False)])
+def test_particles_are_draws_from_it(how: str, weighted: bool, intercept: bool, variance: Any) -> None:
+    assert by_particles(how, intercept, variance, data()[2] if weighted else None) < 1
+
+
+def test_particles_that_do_not_forget_are_noticed() -> None:
+    """Planted: weights stay when the likelihood so far is raised to a power."""
+
+    def only_sums(self: Any, factor: float) -> None:
+        self.evidence, self._fits = self.evidence.scaled(factor), factor * self._fits
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sb.Particles, "forget", only_sums)
+        assert by_particles("one by one", True, 0.5, None) > 1
+
+
+@pytest.mark.parametrize("family", [sb.Bernoulli(forgetting=sb.Discount(20)), sb.Poisson(forgetting=sb.Discount(20))])
+def test_particles_of_clicks_and_counts(family: Any) -> None:
+    """Forgetting step by step gives what weights γ^age give at once."""
+    rng = np.random.default_rng(4)
+    x, y = rng.integers(-1, 2, size=(80, 2)).astype(float), (rng.random(80) < 0.4).astype(float)
+    prior = sb.SpikeSlab(0.5, 1.0)
+
+    def numbers(posterior: Any) -> Any:
+        draws = posterior.draws()
+        return [*posterior.inclusion(), *posterior.mean(), *(draws.weights @ draws.theta**2)]
+
+    shares = 2.0 ** (-(79 - np.arange(80)) / 20)
+    steps, at_once = [], []
+    for seed in range(RUNS):
+        one = sb.Particles(prior, 2, n_draws=1000, seed=seed, rewards=family)
+        for row, reward in zip(x, y, strict=True):
+            one.update(row, reward)
+        other = sb.Particles(prior, 2, n_draws=1000, seed=100 + seed, rewards=replace(family, forgetting=None))
+        other.update(x, y, shares)
+        steps.append(numbers(one))
+        at_once.append(numbers(other))
+    error = np.sqrt((np.var(steps, axis=0, ddof=1) + np.var(at_once, axis=0, ddof=1)) / RUNS) + 2e-3
+    apart = np.abs(np.mean(steps, axis=0) - np.mean(at_once, axis=0)) / error
+    assert apart.max() < stats.t.isf(FAMILY_WISE / 2, 2 * RUNS - 2)
+
+
+def test_a_long_pause_brings_the_prior_back() -> None:
+    """Planted: particles are only reweighted, without moves; few are left."""
+    posterior = sb.Particles(PRIOR, D, n_draws=4000, seed=0, rewards=rewards(0.5, False))
+    x, y, _ = data()
+    posterior.update(x, y, time=np.arange(ROWS))
+    posterior.update(np.zeros(D), 0.0, time=1e6)
+    np.testing.assert_allclose(posterior.inclusion(), 0.4, atol=0.05)
+    np.testing.assert_allclose(posterior.mean(), 0.0, atol=0.1)
+    assert posterior.draws().effective_sample_size > 1000
+
+
+def test_particles_that_forget_are_saved_bit_for_bit() -> None:
+    x, y, _ = data()
+    one, other = (sb.Particles(PRIOR, D, n_draws=200, seed=0, rewards=rewards(LEARNT, True)) for _ in range(2))
+    one.update(x[:20], y[:20])
+    other.restore(one.state())
+    for posterior in (one, other):
+        posterior.update(x[20:], y[20:])
+    assert np.array_equal(one.draws().theta, other.draws().theta)
+    assert np.array_equal(one.draws().weights, other.draws().weights)
 
 
 def noise_by_gibbs(counted: float) -> float:

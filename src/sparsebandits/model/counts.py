@@ -76,7 +76,7 @@ class Counts:
         return float((self.successes * self.successes / np.maximum(self.trials, 1e-300)).sum())
 
     def absorb(
-        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, exposure: FloatArray | None = None
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, counts: FloatArray | None = None
     ) -> None:
         """Add a batch that has been checked.
 
@@ -85,11 +85,11 @@ class Counts:
         x : array of shape (n, d)
             Features.
         y : array of shape (n,)
-            Rewards.
+            Rewards; of a count with an exposure, the count per unit of it.
         weights : array of shape (n,), optional
-            Power of the likelihood of each observation; by default 1.
-        exposure : array of shape (n,), optional
-            Exposure of each count; by default 1.
+            Power of the likelihood of each observation, times its exposure if it has one; by default 1.
+        counts : array of shape (n,), optional
+            Not used: unlike that of a Gaussian reward, the weight says it all.
         """
         own = np.ones(len(y)) if weights is None else weights
         used, places = len(self.trials), np.empty(len(y), dtype=np.intp)
@@ -98,7 +98,7 @@ class Counts:
             used = max(used, int(places[i]) + 1)
         successes, trials = (np.pad(one, (0, used - len(one))) for one in (self.successes, self.trials))
         np.add.at(successes, places, own * y)
-        np.add.at(trials, places, own if exposure is None else own * exposure)
+        np.add.at(trials, places, own)
         self.successes, self.trials, self.count = successes, trials, self.count + len(y)
 
     def _place(self, row: FloatArray, used: int) -> int:

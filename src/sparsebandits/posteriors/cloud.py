@@ -189,7 +189,9 @@ class Cloud:
         part, gained = self._take_in(weigh, most, least, LEAST_PART)
         return part, gained + part * constant
 
-    def temper_by(self, log_likelihood: FloatArray, most: float, least: float) -> tuple[float, float]:
+    def temper_by(
+        self, log_likelihood: FloatArray, most: float, least: float, smallest: float = SMALLEST_PART
+    ) -> tuple[float, float]:
         """Reweight by a part of some log likelihood of each draw, as large as the effective number of draws allows.
 
         Parameters
@@ -198,6 +200,8 @@ class Cloud:
             Log likelihood of an observation under each draw.
         most, least : float
             As for :meth:`temper`.
+        smallest : float
+            Smallest part that is taken in at a time.
 
         Returns
         -------
@@ -205,7 +209,7 @@ class Cloud:
             The part that was taken in, and what it adds to the log evidence.
         """
         before = self.weights.logs
-        return self._take_in(lambda part: self._normalised(before + part * log_likelihood), most, least, SMALLEST_PART)
+        return self._take_in(lambda part: self._normalised(before + part * log_likelihood), most, least, smallest)
 
     def _take_in(
         self, weigh: Callable[[float], Weights], most: float, least: float, smallest: float

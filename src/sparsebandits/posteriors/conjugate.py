@@ -107,7 +107,6 @@ class Conjugate(Engine):
     (array([1., 0.]), array([[0.5, 0. ], [0. , 1. ]]))
     """
 
-    forgets = True
     picks_from_draws = False
 
     saved: ClassVar[Layout] = {

@@ -76,7 +76,6 @@ class Engine(ABC):
     """
 
     chains = 1  # number of chains; draws are in the order of chains
-    forgets = False  # whether it serves rewards that are discounted: then ``condition`` takes ``counts``
     picks_from_draws = True  # whether ``sample`` picks from ``draws()`` by weight; a closed form draws afresh
     feature_names: tuple[str, ...] | None = None
 
@@ -99,8 +98,6 @@ class Engine(ABC):
         self.prior = prior
         self.dimension = check_count("dimension", dimension)
         self.rewards = rewards
-        if rewards.forgetting is not None and not self.forgets:
-            raise ArgumentTypeError("forgetting", f"none for {type(self).__name__}", shown(rewards.forgetting))
         self.n_draws = check_count("n_draws", n_draws, least_draws, MOST_DRAWS)
         # Of contrasts, if Gaussian rewards have an intercept.
         self.evidence: Any = (Counts if isinstance(rewards, Linked) else Evidence)(self.dimension)
@@ -133,7 +130,9 @@ class Engine(ABC):
         """Noise variance of a reward of weight one, or its posterior mean where it is learnt."""
 
     @abstractmethod
-    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, counts: FloatArray | None = None
+    ) -> None:
         """Condition on rewards without an intercept, y = ⟨x, θ⟩ + noise.
 
         Called on a fork by :meth:`absorb`: it may add to ``evidence``, which is a copy, and replaces everything else
@@ -147,8 +146,10 @@ class Engine(ABC):
             Rewards.
         weights : array of shape (n,), optional
             Weight w of each observation, whose noise variance is σ² / w; by default 1. If rewards are discounted, this
-            times their share; an engine that serves these (``forgets``) takes a fourth argument, ``counts``: what each
-            observation counts in n, as σ^(−n) is a factor of the likelihood. It has been told to :meth:`forget` before.
+            times their share.
+        counts : array of shape (n,), optional
+            What each observation counts in n, if rewards are discounted, as σ^(−n) is a factor of the likelihood; by
+            default 1. The engine has been told to :meth:`forget` before.
         """
 
     def forget(self, factor: float) -> None:
@@ -203,7 +204,7 @@ class Engine(ABC):
             fork.set_unit(unit_of(float(squares.sum() / (len(y) if counts is None else counts.sum()))))
         if passage is not None:
             fork.forget(passage.factor)
-            fork.condition(x, y, weights, **{"counts": counts})
+            fork.condition(x, y, weights, counts)
         elif len(y):
             fork.evidence = self.evidence.copied()
             fork.condition(x, y, weights)

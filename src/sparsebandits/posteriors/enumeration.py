@@ -128,7 +128,6 @@ class Enumeration(Engine):
     (array([0.87, 0.5 ]), array([1.305, 0.   ]), 0.0)
     """
 
-    forgets = True
     picks_from_draws = False
 
     saved: ClassVar[Layout] = {

@@ -98,8 +98,6 @@ class Gibbs(Engine):
         self._inclusion: FloatArray = np.empty(dimension)
         self._learnt: dict[str, FloatArray] = {}
 
-    forgets = True
-
     saved: ClassVar[Layout] = {
         **Engine.saved,
         "drawn": Maybe(

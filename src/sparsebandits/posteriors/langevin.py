@@ -119,8 +119,6 @@ class Langevin(Engine):
     array([2., 0.])
     """
 
-    forgets = True
-
     saved: ClassVar[Layout] = {
         **Engine.saved,
         "theta": Maybe(Reals("chains", "dimension", dtypes=("float32", "float64"))),

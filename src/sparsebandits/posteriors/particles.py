@@ -20,7 +20,7 @@ their means stay where they are. This gives the posterior, but no estimate of th
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,11 +41,13 @@ from sparsebandits.layouts import (
     flags,
     wrong,
 )
+from sparsebandits.model.counts import Counts
+from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.families import FARTHEST, Linked
 from sparsebandits.model.limits import check_prior
 from sparsebandits.model.priors import InverseGammaNoise, InverseGammaSlab, SpikeSlab
-from sparsebandits.model.rewards import Rewards, rewards_of
-from sparsebandits.posteriors.cloud import Cloud
+from sparsebandits.model.rewards import Gaussian, Rewards, rewards_of
+from sparsebandits.posteriors.cloud import LEAST_PART, SMALLEST_PART, Cloud
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import Engine
@@ -53,7 +55,7 @@ from sparsebandits.posteriors.ensemble import Ensemble, Sums
 from sparsebandits.posteriors.kernels.memory import correlations
 from sparsebandits.posteriors.moves import Moves
 from sparsebandits.posteriors.rows import ROWS, Rows
-from sparsebandits.posteriors.surrogate import Surrogate
+from sparsebandits.posteriors.surrogate import Surrogate, log_likelihoods
 from sparsebandits.randomness import Seed, copied
 
 LEAST_SHARE = 0.35
@@ -118,6 +120,41 @@ def systematic(weights: FloatArray, rng: Generator, count: int | None = None) ->
     return np.minimum(np.searchsorted(np.cumsum(weights), positions), len(weights) - 1)
 
 
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """One observation, or a part of it.
+
+    Attributes
+    ----------
+    x, y : array of shape (d,), float
+        Features and reward.
+    weight : float
+        Its weight: that of its noise, times what is left of it if old rewards are discounted.
+    count : float
+        What it counts in n.
+    part : float
+        The part that counts.
+    """
+
+    x: FloatArray
+    y: float
+    weight: float
+    count: float
+    part: float = 1.0
+
+    def added_to(self, counts: Counts) -> Counts:
+        """Return counts with this observation."""
+        found = counts.copied()
+        found.absorb(self.x[np.newaxis], np.array([self.y]), np.array([self.part * self.weight]))
+        return found
+
+
+def _sums(evidence: Evidence, one: Observation | None) -> Sums:
+    if one is None:
+        return Sums(evidence)
+    return Sums(evidence, one.x, one.y, one.part * one.weight, one.part * one.count)
+
+
 class Particles(Engine):
     """Posterior of θ under a :class:`SpikeSlab` prior, as weighted particles.
 
@@ -175,6 +212,7 @@ class Particles(Engine):
         },
         "log_weights": Reals("particles", low=-math.inf, high=LARGEST_FLOAT, least="n_draws"),
         "wanted": Count(),
+        "fits": Absent(Reals("particles")),
     }
 
     def __init__(
@@ -202,6 +240,8 @@ class Particles(Engine):
         self._resolution = _squared_resolution(prior, dimension, self.n_draws)
         self._particles = self._moves.from_prior(self._rng, n_draws)
         self._cloud = self._equally_weighted()
+        # The discounted log likelihood of each particle, if rewards are discounted.
+        self._fits: FloatArray | None = None if self.rewards.forgetting is None else np.zeros(n_draws)
 
     def _equally_weighted(self) -> Cloud:
         return Cloud(self._particles.coefficients, intercepts=self._particles.intercepts)
@@ -212,7 +252,23 @@ class Particles(Engine):
         learnt = self._particles.noise_variances
         return float(self.rewards.variance if learnt is None else self._cloud.weights.normalised @ learnt)
 
-    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def forget(self, factor: float) -> None:
+        """Raise the likelihood so far to a power, in parts with a move after each where few particles would be left."""
+        assert self._fits is not None
+        self._cloud, past, taken = forked(self._cloud), self.evidence, 0.0
+        while taken < 1.0:
+            least = LEAST_SHARE * len(self._particles)
+            part, _ = self._cloud.temper_by((factor - 1.0) * self._fits, 1.0 - taken, least)
+            taken = min(taken + part, 1.0)
+            if taken < 1.0 or self._cloud.weights.effective_size < least:
+                self.evidence = past.scaled(1.0 + taken * (factor - 1.0))
+                self._resample_and_move(None, lost=False)
+                self._fits = self._log_likelihoods(past, None)
+        self.evidence, self._fits = past.scaled(factor), factor * self._fits
+
+    def condition(
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, counts: FloatArray | None = None
+    ) -> None:
         """Condition on a batch that has been checked, one observation after the other.
 
         An observation is taken in whole if enough effective particles remain, else in parts with a move after each.
@@ -225,40 +281,77 @@ class Particles(Engine):
             Rewards.
         weights : array of shape (n,), optional
             Weight of each observation; by default 1.
+        counts : array of shape (n,), optional
+            What each observation counts in n; by default 1.
         """
         self.check_limits(x, y, weights)
         self._cloud = forked(self._cloud)
-        summed, variances = 0, self._noise_variances_of(self._particles)
-        for i, (row, reward) in enumerate(zip(x, y.tolist(), strict=True)):
-            taken, weight = 0.0, 1.0 if weights is None else float(weights[i])
+        weights = np.ones(len(y)) if weights is None else weights
+        counts = np.ones(len(y)) if counts is None else counts
+        summed = 0
+        for i, numbers in enumerate(zip(x, y.tolist(), weights.tolist(), counts.tolist(), strict=True)):
+            one, taken = Observation(*numbers), 0.0
             while taken < 1.0:
                 before, least = self._cloud.weights, LEAST_SHARE * len(self._particles)
-                if isinstance(self.rewards, Linked):
-                    likelihood = weight * self.rewards.log_likelihood(self._etas(row), reward, 1.0)
-                    part, gained = self._cloud.temper_by(likelihood, 1.0 - taken, least)
-                else:
-                    part, gained = self._cloud.temper(row, reward, variances / weight, 1.0 - taken, least)
+                part, gained = self._take_in(one, 1.0 - taken, least)
                 size, taken = self._cloud.weights.effective_size, min(taken + part, 1.0)
                 gaussian = not isinstance(self.rewards, Linked)
-                lost = gaussian and (size < min(FEWEST, least / 2.0) or self._blind(row, weight))
+                lost = gaussian and (size < min(FEWEST, least / 2.0) or self._blind(one.x, one.weight))
                 if lost:
                     self._cloud.reweight(before)
                     gained, taken = math.nan, 1.0
                 self.log_evidence += gained
-                # The last part can leave too few effective particles as well, if it was LEAST_PART.
+                # The last part can leave too few effective particles as well, if it was the smallest there is.
                 if lost or taken < 1.0 or size < least:
-                    summed = self._sum(x, y, weights, summed, i)
-                    variances = self._resample_and_move(row, reward, weight, taken, lost)
-        self._sum(x, y, weights, summed, len(y))
+                    summed = self._sum(x, y, weights, counts, summed, i)
+                    self._resample_and_move(replace(one, part=taken), lost)
+        self._sum(x, y, weights, counts, summed, len(y))
 
-    def _etas(self, x: FloatArray) -> FloatArray:
-        return np.clip(self._cloud.etas(x), -FARTHEST, FARTHEST)
+    def _take_in(self, one: "Observation", most: float, least: float) -> tuple[float, float]:
+        """Reweight by a part of an observation; return the part, and what it adds to the log evidence."""
+        if isinstance(self.rewards, Gaussian) and self._fits is None:
+            variances = self._noise_variances_of(self._particles)
+            return self._cloud.temper(one.x, one.y, variances / one.weight, most, least)
+        log_likelihood = self._log_likelihood_of(one)
+        smallest = LEAST_PART if isinstance(self.rewards, Gaussian) else SMALLEST_PART
+        part, gained = self._cloud.temper_by(log_likelihood, most, least, smallest)
+        if self._fits is not None:
+            self._fits = self._fits + part * log_likelihood
+        return part, gained
 
-    def _sum(self, x: FloatArray, y: FloatArray, weights: FloatArray | None, start: int, end: int) -> int:
+    def _log_likelihood_of(self, one: "Observation") -> FloatArray:
+        """Return the log likelihood of an observation under each particle, shape ``(M,)``."""
+        eta = self._cloud.etas(one.x)
+        if isinstance(self.rewards, Linked):
+            found = self.rewards.log_likelihood(np.clip(eta, -FARTHEST, FARTHEST), one.y, 1.0)
+            return np.asarray(one.weight * found)
+        variances = self._noise_variances_of(self._particles)
+        apart = one.y - eta
+        own = math.log(one.weight / one.count) if one.count > 0.0 else 0.0  # of the weight of its noise
+        scale = np.log(2.0 * math.pi * variances) - own
+        return np.asarray(-0.5 * (one.weight * apart * apart / variances + one.count * scale))
+
+    def _log_likelihoods(self, evidence: Any, one: "Observation | None") -> FloatArray:
+        """Return the log likelihood of all that has been learnt, and of a part of an observation, of each particle.
+
+        Up to a constant that is the same for all of them.
+        """
+        particles, rewards = self._particles, self.rewards
+        if isinstance(rewards, Linked):
+            counts = evidence if one is None else one.added_to(evidence)
+            return log_likelihoods(rewards, counts, particles)
+        sums, variances = _sums(evidence, one), self._noise_variances_of(particles)
+        squares = sums.square - 2.0 * particles.products(sums.moment) + self._moves.quadratic_forms(particles, sums)
+        return np.asarray(-0.5 * (squares / variances + sums.count * np.log(variances)))
+
+    def _sum(self, x: FloatArray, y: FloatArray, weights: FloatArray, counts: FloatArray, start: int, end: int) -> int:
         """Add rows of a batch to the sums, one by one; return the row to continue from."""
+        plain = self._fits is None and not (weights != 1.0).any()
         for i in range(start, end):
             one = slice(i, i + 1)
-            self.evidence.absorb(x[one], y[one], None if weights is None else weights[one])
+            self.evidence.absorb(
+                x[one], y[one], None if plain else weights[one], None if self._fits is None else counts[one]
+            )
         return end
 
     def draws(self) -> Draws:
@@ -317,6 +410,8 @@ class Particles(Engine):
         other._moves = Moves(other.prior, other.dimension, other.rewards, other.threads)
         if not self.rewards.known:
             other._particles = replace(other._particles, noise_variances=None)
+            if other._fits is not None:
+                other._fits = other._log_likelihoods(other.evidence, None)
         return other
 
     def set_unit(self, unit: float) -> None:
@@ -332,9 +427,11 @@ class Particles(Engine):
         particles = self._moves.rescaled(self._particles, unit)
         self._particles, logs = particles, self._cloud.weights.logs - before
         self._cloud = Cloud(particles.coefficients, logs + self._log_likelihood())
+        if self._fits is not None:
+            self._fits = self._log_likelihoods(self.evidence, None)
         self.log_evidence -= self.evidence.count * math.log(unit)
         if self._cloud.weights.effective_size < LEAST_SHARE * len(self._particles):
-            self._resample_and_move(np.zeros(self.dimension), 0.0, 1.0, 0.0, lost=False)
+            self._resample_and_move(None, lost=False)
 
     def _log_likelihood(self) -> FloatArray:
         """Return the log likelihood of each particle given rewards that were all zero, up to a common constant."""
@@ -357,29 +454,28 @@ class Particles(Engine):
         noise = 1.0 if self.prior.of_noise else self.rewards.variance if self.rewards.known else self.noise_variance
         return weight * float((x * x * self._resolution).max()) > noise and self._cloud.concerned(x) < FEWEST
 
-    def _resample_and_move(self, x: FloatArray, y: float, weight: float, part: float, lost: bool) -> Any:
-        """Resample, and move under the posterior given all evidence and ``part`` of the observation (x, y).
+    def _resample_and_move(self, one: "Observation | None", lost: bool) -> None:
+        """Resample, and move under the posterior given all evidence and a part of an observation.
 
-        If the particles are ``lost``, since none is near that posterior, they are redrawn. Return the noise variances,
-        one for all particles or one per particle.
+        If the particles are ``lost``, since none is near that posterior, they are redrawn.
         """
         self._rng = copied(self._rng)
         particles = self._particles.take(systematic(self._cloud.weights.normalised, self._rng, self._next_number()))
-        surrogate = None
+        x, surrogate = np.zeros(self.dimension) if one is None else one.x, None
         if isinstance(self.rewards, Linked):
-            counts = self.evidence.copied()
-            counts.absorb(x[np.newaxis], np.array([y]), np.array([part * weight]))
+            counts = self.evidence if one is None else one.added_to(self.evidence)
             surrogate = Surrogate(self.rewards, counts, particles)
             sums = surrogate.sums
         else:
-            sums = Sums(self.evidence, x, y, part * weight, part)
+            sums = _sums(self.evidence, one)
         if lost:
             self._redraw(particles, sums, x)
         else:
             self._move(particles, sums, x, surrogate)
-        self._particles, variances = particles, self._noise_variances_of(particles)
+        self._particles = particles
         self._cloud = self._equally_weighted()
-        return variances
+        if self._fits is not None:
+            self._fits = self._log_likelihoods(self.evidence, one)
 
     def _move(self, particles: Ensemble, sums: Sums, x: FloatArray, surrogate: Surrogate | None) -> None:
         """Sweep until the particles have forgotten where they were, in place."""
@@ -431,6 +527,7 @@ class Particles(Engine):
             "particles": self._particles.state(),
             "log_weights": self._cloud.weights.logs,
             "wanted": self._wanted,
+            **({} if self._fits is None else {"fits": self._fits}),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -448,8 +545,11 @@ class Particles(Engine):
         most = self.n_draws if self.most_draws is None else self.most_draws
         if not self.n_draws <= min(len(particles), found["wanted"]) <= max(len(particles), found["wanted"]) <= most:
             raise wrong("particles", f"{self.n_draws} to {most} of them", f"{len(particles)} and {found['wanted']}")
+        if ("fits" in found) is (self._fits is None):
+            raise wrong("fits", "log likelihoods if, and only if, rewards are discounted", "others")
         super().restore(state)
         self.check_saved_limits()
+        self._fits = found.get("fits")
         self._wanted = found["wanted"]
         self.log_evidence = math.nan if found["log_evidence"] is None else found["log_evidence"]
         self.sweeps, self.memory = found["sweeps"], found["memory"]

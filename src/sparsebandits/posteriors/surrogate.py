@@ -129,6 +129,30 @@ class Surrogate:
         return np.concatenate(found)
 
 
+def log_likelihoods(family: Linked, counts: Counts, members: Ensemble) -> FloatArray:
+    """Return log L of each member.
+
+    Parameters
+    ----------
+    family : Linked
+        Family of the rewards.
+    counts : Counts
+        The data.
+    members : Ensemble
+        The members.
+
+    Returns
+    -------
+    array of shape (M,)
+    """
+    found = []
+    for block in _blocks(members, len(counts.trials)):
+        eta = np.clip(block.etas(counts.rows), -FARTHEST, FARTHEST)
+        natural, cumulant = family.parameters(eta)
+        found.append(natural @ counts.successes - cumulant @ counts.trials)
+    return np.concatenate(found)
+
+
 def _blocks(members: Ensemble, rows: int) -> list[Ensemble]:
     step = max(1, BLOCK // max(rows, 1))
     size = len(members)

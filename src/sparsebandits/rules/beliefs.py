@@ -4,6 +4,7 @@ Every quantity is computed when a rule first asks for it, and once per decision.
 remembering from one decision to the next (the best action under each draw) is in the ``memory`` that the policy keeps.
 """
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -340,6 +341,14 @@ class Beliefs:
                     noise = noise * (1.0 + 1.0 / self.level.weight)
                 return mutual_information_of_learnt_noise(self.draws, features, noise, self.best)
         return mutual_information(self.draws, features, self.noise_variances[rows], self.best)
+
+    @property
+    def memory(self) -> float:
+        """Number of rounds that what is learnt now counts, Σ γ^k, if rewards are discounted by decisions; else inf."""
+        forgetting = getattr(self.posterior, "forgetting", None)
+        if forgetting is None or forgetting.unit != "decisions":
+            return math.inf
+        return max(1.0, float(forgetting.half_life) / math.log(2.0))
 
     @property
     def pace(self) -> float:

@@ -21,6 +21,7 @@ rewards are 0 and 1: ``linked.py``.) The plain v̂ of Algorithm 3 has such a ter
 share of T that depends on the number of draws.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -153,7 +154,7 @@ class CostToGo(Rule):
                 raise ArgumentValueError("horizon", expected, repr(self.horizon))
             object.__setattr__(self, "horizon", int(number) if whole else number)
 
-    def rounds_left(self, decisions: int, pace: float = 1.0) -> float:
+    def rounds_left(self, decisions: int, pace: float = 1.0, memory: float = math.inf) -> float:
         """Return the number of rounds that information is worth something for.
 
         Parameters
@@ -162,6 +163,8 @@ class CostToGo(Rule):
             Number of decisions that have been made.
         pace : float, default=1.0
             Rewards that say as much as one of the usual kind, where the horizon is not known (``Beliefs.pace``).
+        memory : float, default=inf
+            Rounds after which what is learnt now is forgotten (``Beliefs.memory``).
 
         Returns
         -------
@@ -169,17 +172,17 @@ class CostToGo(Rule):
             R.
         """
         if self.horizon is None:
-            return float(AHEAD * pace + decisions)
+            return float(min(AHEAD * pace + decisions, memory))
         if self.horizon < 1.0:
-            return 1.0 / (1.0 - self.horizon)
-        return float(max(self.horizon - decisions, 1))
+            return min(1.0 / (1.0 - self.horizon), memory)
+        return float(min(max(self.horizon - decisions, 1), memory))
 
     def _is_over(self, decisions: int) -> bool:
         return self.horizon is not None and 1.0 <= self.horizon <= decisions
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Choose the action of least cost; actions that tie in cost and regret are equally likely."""
-        known, rounds = beliefs.information, self.rounds_left(beliefs.decisions, beliefs.pace)
+        known, rounds = beliefs.information, self.rounds_left(beliefs.decisions, beliefs.pace, beliefs.memory)
         entropy = known.unbiased_entropy
 
         def information(of: Information | Screen) -> tuple[FloatArray, FloatArray]:
