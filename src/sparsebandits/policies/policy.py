@@ -10,6 +10,7 @@ journal -> posterior.absorb. Both work on a fork of the posterior, which takes i
 decision or the rewards are noted (``atomic.py``): an exception at any point, Ctrl-C included, leaves nothing by half.
 """
 
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -214,6 +215,7 @@ class Policy:
         self._wins = WinsMemory(self._own)
         self._pending: dict[int, Decision] = {}
         self._rewards = np.full(64, np.nan)  # by id; NaN while pending, so that a repeated reward can be recognised
+        self._evidence = np.full(64, np.nan)  # log evidence of each reward, by id; NaN where there is no estimate
         self._asked = 0
         learnt_at = getattr(posterior, "clock", None)
         self._start = 0.0 if learnt_at is None else learnt_at + 1.0  # time of decision 0, where they count time
@@ -230,6 +232,7 @@ class Policy:
                 "_optima": OptimaMemory(),
                 "_wins": WinsMemory(self._own),
                 "_rewards": self._rewards.copy(),
+                "_evidence": self._evidence.copy(),
                 "_pending": dict(self._pending),
                 "_unrecorded": dict(self._unrecorded),
             }
@@ -436,6 +439,7 @@ class Policy:
         )
         if decision.id == len(self._rewards):
             self._rewards = np.concatenate((self._rewards, np.full(decision.id, np.nan)))
+            self._evidence = np.concatenate((self._evidence, np.full(decision.id, np.nan)))
         before = vars(self.posterior), self._rng
         at_once(
             (self._unrecorded.update, {} if self.journal is None else {decision.id: (decision, available)}),
@@ -618,6 +622,15 @@ class Policy:
         return Explanation(decision)
 
     @property
+    def log_evidence(self) -> FloatArray:
+        """Log evidence of the reward of each decision given those before, shape ``(t,)``.
+
+        NaN while the reward is awaited, and where the posterior has no estimate (Particles have one). It falls where
+        rewards surprise, as they do when the world has changed: :func:`sparsebandits.plots.drift` shows it.
+        """
+        return self._evidence[: self._asked].copy()
+
+    @property
     def pending(self) -> tuple[Decision, ...]:
         """Decisions that await their reward, oldest first."""
         return tuple(self._pending.values())
@@ -660,6 +673,7 @@ class Policy:
             "asked": self._asked,
             **({"start": self._start} if self._start else {}),
             "rewards": self._rewards[: self._asked].copy(),
+            "evidence": self._evidence[: self._asked].copy(),
             "pending": {str(number): encode("decision", decision) for number, decision in self._pending.items()},
         }
 
@@ -699,6 +713,8 @@ class Policy:
         if any((one.time is None) is policy._in_time for one in pending.values()):
             raise wrong("pending", "decisions with a time if, and only if, the policy forgets in time", "others")
         policy._rewards = np.concatenate((record["rewards"], np.full(64, np.nan)))
+        evidence = record.get("evidence", np.full(asked, np.nan))
+        policy._evidence = np.concatenate((evidence, np.full(64, np.nan)))
         for decision in pending.values():
             frozen(decision.features)
         return policy
@@ -777,8 +793,11 @@ class Policy:
         if vars(self.posterior) is not before:
             raise RuntimeError("the policy was told a reward within this call, by a signal handler or a journal")
         before_these = self._asked - len(self._pending)
+        gained = getattr(fork, "gained", None)  # of all of the batch
+        evidence = math.nan if gained is None else gained / len(batch)
         at_once(
             (self._rewards.__setitem__, list(batch), rewards),
+            (self._evidence.__setitem__, list(batch), evidence),
             *((self._pending.pop, number) for number in batch),
             (setattr, self.posterior, "__dict__", vars(fork)),
         )

@@ -36,6 +36,7 @@ ACTIONS: Layout = {
 POLICY: Layout = {
     "rng": GENERATOR,
     "rewards": Reals("asked", low=-LARGEST, high=LARGEST, missing=True),
+    "evidence": Absent(Reals("asked", low=-math.inf, high=math.inf, missing=True)),
     "start": Absent(Number(low=-LARGEST, high=LARGEST)),
 }
 

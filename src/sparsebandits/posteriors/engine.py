@@ -78,6 +78,7 @@ class Engine(ABC):
     chains = 1  # number of chains; draws are in the order of chains
     picks_from_draws = True  # whether ``sample`` picks from ``draws()`` by weight; a closed form draws afresh
     feature_names: tuple[str, ...] | None = None
+    gained: float | None = None  # log evidence of the last rewards given those before, if the engine has an estimate
 
     saved: ClassVar[Layout] = {
         "evidence": Maybe(Evidence.saved),
@@ -180,6 +181,7 @@ class Engine(ABC):
             They count only if rewards are discounted.
         """
         fork = forked(self)
+        fork.gained = None
         level, spread = None, self.spread
         if isinstance(self.rewards, Linked):
             x = x if self.origin is None else x - self.origin

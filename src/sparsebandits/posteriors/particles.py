@@ -284,11 +284,13 @@ class Particles(Engine):
         counts : array of shape (n,), optional
             What each observation counts in n; by default 1.
         """
+        if not len(y):
+            return
         self.check_limits(x, y, weights)
         self._cloud = forked(self._cloud)
         weights = np.ones(len(y)) if weights is None else weights
         counts = np.ones(len(y)) if counts is None else counts
-        summed = 0
+        summed, self.gained = 0, 0.0
         for i, numbers in enumerate(zip(x, y.tolist(), weights.tolist(), counts.tolist(), strict=True)):
             one, taken = Observation(*numbers), 0.0
             while taken < 1.0:
@@ -300,12 +302,13 @@ class Particles(Engine):
                 if lost:
                     self._cloud.reweight(before)
                     gained, taken = math.nan, 1.0
-                self.log_evidence += gained
+                self.gained += gained
                 # The last part can leave too few effective particles as well, if it was the smallest there is.
                 if lost or taken < 1.0 or size < least:
                     summed = self._sum(x, y, weights, counts, summed, i)
                     self._resample_and_move(replace(one, part=taken), lost)
         self._sum(x, y, weights, counts, summed, len(y))
+        self.log_evidence += self.gained
 
     def _take_in(self, one: "Observation", most: float, least: float) -> tuple[float, float]:
         """Reweight by a part of an observation; return the part, and what it adds to the log evidence."""

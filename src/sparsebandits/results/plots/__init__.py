@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sparsebandits.results.plots.curves import regret_curves as regret_curves
     from sparsebandits.results.plots.curves import regret_panels as regret_panels
     from sparsebandits.results.plots.curves import sweep as sweep
+    from sparsebandits.results.plots.drift import drift as drift
     from sparsebandits.results.plots.information import RatioPanel as RatioPanel
     from sparsebandits.results.plots.information import TotalPanel as TotalPanel
     from sparsebandits.results.plots.information import information_panels as information_panels
