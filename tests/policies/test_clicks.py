@@ -179,3 +179,31 @@ def test_advice_recognises_clicks(policy: str) -> None:
     with pytest.raises(ArgumentValueError, match="noise_variance"):
         sb.decide(table, rewards, family="bernoulli", noise_variance=1.0)
     assert sb.decide(table, {"ad 0": 1.0}, seed=1, n_draws=100).about["family"] == "gaussian", "one is not enough"
+
+
+def test_exposures_of_counts(tmp_path: Path) -> None:
+    """Counts of 100 hours at once say what counts of single hours do; planted: the count itself as the rate."""
+    actions, _ = world(actions=5, features=2)
+    engines = [sb.Particles(sb.SpikeSlab(0.5, 1.0), 2, rewards=sb.Poisson(), seed=0) for _ in range(2)]
+    engines[0].update(actions[0], 230.0, exposure=100.0)
+    engines[1].update(np.tile(actions[0], (100, 1)), np.full(100, 2.3).round() + np.repeat([0.0, 1.0], [70, 30]))
+    rates = [np.exp(engine.draws().theta @ actions[0]) @ engine.draws().weights for engine in engines]
+    assert rates[0] == pytest.approx(2.3, abs=0.3)
+    assert rates[0] == pytest.approx(rates[1], abs=0.1)
+    journal = sb.journal.JsonLines(tmp_path / "log.jsonl")
+    policy = sb.SparseIDS(actions, rewards=sb.Poisson(), seed=0, n_draws=500, journal=journal)
+    for _ in range(8):
+        policy.tell(policy.ask(exposure=100.0), 230.0)
+    assert policy.posterior.evidence.trials.sum() == pytest.approx(800.0)
+    assert policy.predict().mean[policy.ask().action] == pytest.approx(2.3, abs=0.5)
+    assert next(iter(journal.records())).extra["exposure"] == 100.0
+    pending = policy.ask(exposure=3.0)
+    policy.save(tmp_path / "policy")
+    other = sb.load(tmp_path / "policy")
+    for one in (policy, other):
+        one.tell(pending.id, 4.0)
+    assert policy.ask().action == other.ask().action
+    with pytest.raises(ArgumentValueError, match="exposure"):
+        sb.SparseIDS(actions, rewards=sb.Bernoulli()).ask(exposure=2.0)
+    with pytest.raises(ArgumentValueError, match="exposure"):
+        policy.ask(exposure=0.0)

@@ -52,7 +52,7 @@ def test_the_figure() -> None:
     assert isinstance(figure, Figure)
     (axes,) = figure.axes
     points, mean = axes.lines
-    assert len(points.get_xdata()) == 59
+    assert np.asarray(points.get_xdata()).shape == (59,)
     assert float(np.asarray(mean.get_ydata())[0]) == pytest.approx(policy.log_evidence[1:21].mean())
     other = Figure()
     assert sb.plots.drift(policy, ax=other.subplots()) is other

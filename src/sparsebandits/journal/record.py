@@ -119,6 +119,7 @@ class Record:
                 noise_variance=decision.noise_variance,
                 policy=decision.policy,
                 time=time if decision.time is None else _utc(datetime.fromtimestamp(decision.time, UTC)),
+                extra={} if decision.exposure is None else {"exposure": decision.exposure},
             )
         )
 

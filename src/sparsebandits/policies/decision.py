@@ -43,6 +43,8 @@ class Decision:
         Row that is learnt from with the reward, if it is not the features.
     time : float or None
         When it was made, in seconds since 1970, if the policy forgets in time.
+    exposure : float or None
+        Exposure of the count that it brings, if that was given.
     label : str
         Name of the row, if the actions came as a table with names, otherwise its number; the signs of the first 32
         coordinates where actions are not enumerated.
@@ -60,6 +62,7 @@ class Decision:
     policy: str
     observation: FloatArray | None = None
     time: float | None = None
+    exposure: float | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a copy or a pickle, whose arrays come back writable."""

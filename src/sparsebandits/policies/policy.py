@@ -29,13 +29,14 @@ from sparsebandits.arguments import (
     check_count,
     check_flag,
     check_number,
+    check_positive,
     frozen,
     shown,
 )
 from sparsebandits.atomic import at_once, forked, interruptible
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.layouts import wrong
-from sparsebandits.model.families import Linked
+from sparsebandits.model.families import Linked, Poisson
 from sparsebandits.model.forgetting import moment
 from sparsebandits.model.rewards import Gaussian
 from sparsebandits.policies.actions import ActionSet
@@ -280,6 +281,7 @@ class Policy:
         distinct: bool = False,
         pending: bool | None = None,
         time: object = None,
+        exposure: object = None,
     ) -> Decision: ...
 
     @overload
@@ -292,6 +294,7 @@ class Policy:
         distinct: bool = False,
         pending: bool | None = None,
         time: object = None,
+        exposure: object = None,
     ) -> tuple[Decision, ...]: ...
 
     @_one_at_a_time
@@ -303,6 +306,7 @@ class Policy:
         distinct: bool = False,
         pending: bool | None = None,
         time: object = None,
+        exposure: object = None,
     ) -> Decision | tuple[Decision, ...]:
         """Choose the next action, or a batch of them.
 
@@ -337,6 +341,9 @@ class Policy:
             a batch, unless the rule draws afresh, and not for a single decision.
         time : datetime or float, optional
             When the decision is made, if the policy forgets in time: a datetime, or seconds since 1970. By default now.
+        exposure : float, optional
+            For Poisson rewards: how long, or how often, the action will be exposed, such as hours or impressions. The
+            count that is told later is that of all of it, and expected rewards are per unit. By default 1.
 
         Returns
         -------
@@ -357,6 +364,7 @@ class Policy:
         if time is not None and not self._in_time:
             raise ArgumentValueError("time", "none, since the policy does not forget in time", shown(time))
         made_at = moment(time) if self._in_time else None
+        exposed = self._check_exposure(exposure)
         count = 1 if n is None else check_count("n", n, most=MOST_BATCH)
         if check_flag("distinct", distinct) and count > len(available):
             raise ArgumentValueError("n", f"at most {len(available)}, the number of actions", f"{count}")
@@ -386,7 +394,7 @@ class Policy:
                 fork.want(wanted)
             if offered is not available:
                 choice = choice.among(left)
-            decision = self._decided(choice, available, fork, rng, made_at)
+            decision = self._decided(choice, available, fork, rng, made_at, exposed)
             found.append(decision)
             left = left[left != decision.action]
         return found[0] if n is None else tuple(found)
@@ -399,7 +407,15 @@ class Policy:
             expected = beliefs_about(posterior, offered).means
             if getattr(self.posterior, "unit", 1.0) == 0.0:  # then differences are Monte Carlo error
                 expected = np.full(len(x), 0.0 if posterior.level is None else posterior.level.reward)
-            posterior.absorb(x, expected, self._weights(decisions), **self._times(decisions))
+            posterior.absorb(x, expected, self._weights(decisions), **self._times(decisions))  # per unit of exposure
+
+    def _check_exposure(self, exposure: object) -> float | None:
+        """Require a positive number, or none if rewards are no counts."""
+        if exposure is None:
+            return None
+        if not isinstance(getattr(self.posterior, "rewards", None), Poisson):
+            raise ArgumentValueError("exposure", "none, since rewards are not Poisson", shown(exposure))
+        return check_positive("exposure", exposure)
 
     def _check_choice(self, choice: Choice, available: ActionSet) -> None:
         """Refuse a rule's choice of a row that is not there, or one without a probability."""
@@ -409,7 +425,13 @@ class Policy:
             raise ArgumentValueError("rule", "one that gives a probability", repr(choice.probability))
 
     def _decided(
-        self, choice: Choice, available: ActionSet, fork: Any, rng: Generator, made_at: float | None
+        self,
+        choice: Choice,
+        available: ActionSet,
+        fork: Any,
+        rng: Generator,
+        made_at: float | None,
+        exposed: float | None,
     ) -> Decision:
         """Return a choice as a decision, which awaits its reward from now on.
 
@@ -436,6 +458,7 @@ class Policy:
             policy=type(self).__name__,
             observation=None if choice.observation is None else frozen(choice.observation),
             time=made_at,
+            exposure=exposed,
         )
         if decision.id == len(self._rewards):
             self._rewards = np.concatenate((self._rewards, np.full(decision.id, np.nan)))
@@ -756,7 +779,12 @@ class Policy:
         return decisions, rewards
 
     def _weights(self, decisions: Sequence[Decision]) -> FloatArray | None:
-        """Return the weight σ² / v of a reward of each decision, where actions have noise variances v of their own."""
+        """Return the weight of a reward of each decision.
+
+        That is σ² / v where actions have noise variances v of their own, and the exposure of counts.
+        """
+        if any(one.exposure is not None for one in decisions):
+            return _exposures(decisions)
         if self.actions.noise_variances is None:
             return None
         weights: FloatArray = self.posterior.rewards.variance / np.array(
@@ -785,7 +813,8 @@ class Policy:
         family = getattr(self.posterior, "rewards", None)
         if isinstance(family, Linked):
             family.check(rewards)
-        fork.absorb(features, rewards, self._weights(told), **self._times(told))  # first, since it may refuse them
+        rates = rewards / _exposures(told)
+        fork.absorb(features, rates, self._weights(told), **self._times(told))  # first, since it may refuse them
         self._record_all()
         if self.journal is not None:
             for one, value in zip(told, batch.values(), strict=True):
@@ -811,6 +840,10 @@ class Policy:
 def _named(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...] | None:
     """Return the names of some rows, if rows have names."""
     return None if labels is None else tuple(labels[row] for row in rows)
+
+
+def _exposures(decisions: Sequence[Decision]) -> FloatArray:
+    return np.array([1.0 if one.exposure is None else one.exposure for one in decisions])
 
 
 def _same(one: Decision, other: Decision) -> bool:

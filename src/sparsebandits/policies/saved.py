@@ -52,6 +52,7 @@ DECISION: Layout = {
     "policy": Word(),
     "observation": Maybe(Reals("row")),
     "time": Maybe(Number(low=-LARGEST, high=LARGEST)),
+    "exposure": Maybe(Number(low=1 / LARGEST, high=LARGEST)),
 }
 
 REASONS: Layout = {

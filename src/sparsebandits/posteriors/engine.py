@@ -34,7 +34,7 @@ from sparsebandits.atomic import forked, interruptible
 from sparsebandits.layouts import GENERATOR, Absent, Layout, Maybe, Names, Number, Reals, read, wrong
 from sparsebandits.model.counts import Counts
 from sparsebandits.model.evidence import Evidence
-from sparsebandits.model.families import Linked
+from sparsebandits.model.families import Linked, Poisson
 from sparsebandits.model.features import Level
 from sparsebandits.model.forgetting import Discount
 from sparsebandits.model.limits import check_sums, slab, unit_of
@@ -428,7 +428,7 @@ class Engine(ABC):
         """Return what a layout says of a state, checked; a subclass may save more."""
         return read(layout, state, {"dimension": self.dimension, "n_draws": self.n_draws}, more=True)
 
-    def update(self, x: object, y: object, weight: object = None, time: object = None) -> None:
+    def update(self, x: object, y: object, weight: object = None, time: object = None, exposure: object = None) -> None:
         """Condition on observations: on all of them, or on none if anything is raised, Ctrl-C included.
 
         Parameters
@@ -443,6 +443,8 @@ class Engine(ABC):
         time : float or array of shape (n,), optional
             When each observation was made, if rewards are discounted: in decisions, by default each one after the one
             before; or in seconds since 1970 if forgetting is in time.
+        exposure : float or array of shape (n,), optional
+            Exposure of each count, such as hours or impressions, if rewards are Poisson; by default 1.
 
         Raises
         ------
@@ -458,7 +460,12 @@ class Engine(ABC):
             self.rewards.check(rewards)
         fork = forked(self)
         with interruptible():
-            weights = None if weight is None else _check_weights(weight, len(rewards))
+            weights = None if weight is None else _check_weights("weight", weight, len(rewards))
+            if exposure is not None:
+                if not isinstance(self.rewards, Poisson):
+                    raise ArgumentValueError("exposure", "none, since rewards are not Poisson", shown(exposure))
+                exposures = _check_weights("exposure", exposure, len(rewards))
+                rewards, weights = rewards / exposures, exposures if weights is None else weights * exposures
             fork.absorb(features, rewards, weights, _check_times(time, len(rewards), self.forgetting))
         fork.feature_names = self.feature_names or names
         self.__dict__ = vars(fork)
@@ -571,10 +578,10 @@ class Engine(ABC):
         return xarray.Dataset(variables, coordinates, {"engine": type(self).__name__, "effective_sample_size": worth})
 
 
-def _check_weights(weight: object, count: int) -> FloatArray:
-    values = _one_or_each("weight", weight, count)
+def _check_weights(name: str, weight: object, count: int) -> FloatArray:
+    values = _one_or_each(name, weight, count)
     if values.size:
-        check_positive("weight", float(values.min()))
+        check_positive(name, float(values.min()))
     return values
 
 
