@@ -151,7 +151,7 @@ def test_parts_that_do_not_fit_are_refused() -> None:
         assert refused.value.name == name
     with pytest.raises(ValueError, match="noise_variance: expected none beside rewards"):
         sb.SparseIDS(actions, rewards=sb.Gaussian(1.0), noise_variance=2.0)
-    with pytest.raises(TypeError, match="rewards: expected a known variance for Conjugate"):
+    with pytest.raises(TypeError, match="rewards: expected Gaussian rewards of known variance for Conjugate"):
         sb.LinUCB(actions, rewards=sb.Gaussian())
 
 

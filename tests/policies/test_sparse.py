@@ -374,7 +374,9 @@ def test_bad_input() -> None:
     with pytest.raises(TypeError, match="prior: expected a SpikeSlab, got GaussianPrior"):
         sb.SparseIDS(ACTIONS, prior=sb.GaussianPrior())  # type: ignore[arg-type]
     prior = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.05, lambda1=0.5, noise_variance=1.0)
-    with pytest.raises(TypeError, match="rewards: expected a known variance for Langevin, got the policy's default"):
+    with pytest.raises(
+        TypeError, match="rewards: expected Gaussian rewards of known variance for Langevin, got the policy's default"
+    ):
         sb.SparseIDS(ACTIONS, prior, engine="langevin")
     with pytest.raises(TypeError, match=r"engine_options: expected what particles takes \(threads\), got"):
         sb.SparseIDS(ACTIONS, engine_options={1: 2})  # type: ignore[dict-item]
