@@ -41,6 +41,32 @@ def test_slopes_are_derivatives(family: Linked) -> None:
 
 
 @every_family
+def test_score_and_observed_information_are_derivatives(family: Linked) -> None:
+    """Planted: the Fisher information for the probit link; off by a tenth and more."""
+    step, successes, trials = 1e-4, 3.0, 7.5
+    low, middle, high = (family.log_likelihood(ETA + k * step, successes, trials) for k in (-1, 0, 1))
+    score, information = family.derivatives(ETA, successes, trials)
+    assert score == pytest.approx((high - low) / (2 * step), rel=1e-6, abs=1e-6)
+    assert information == pytest.approx((2 * middle - low - high) / step**2, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_derivatives_keep_their_digits_where_an_outcome_is_certain(link: str) -> None:
+    family, far = sb.Bernoulli(link), np.array([5.0, 10.0, 30.0, 200.0])
+    distribution = stats.logistic if link == "logit" else stats.norm
+    truth = np.exp(distribution.logpdf(far) - distribution.logcdf(far))
+    score, information = family.derivatives(far, 1.0, 1.0)
+    assert score == pytest.approx(truth, rel=1e-9)
+    assert information == pytest.approx(truth * (truth + far) if link == "probit" else truth * (1 - truth), rel=1e-9)
+    mirrored = family.derivatives(-far, 0.0, 1.0)
+    assert mirrored[0] == pytest.approx(-score)
+    assert mirrored[1] == pytest.approx(information)
+    wrong = family.derivatives(np.array([-1e6]), 1.0, 1.0)  # surprising without end
+    assert wrong[0] == pytest.approx(1.0 if link == "logit" else 1e6)
+    assert 0.0 <= wrong[1][0] <= 1.0
+
+
+@every_family
 def test_the_potential_gives_the_divergence(family: Linked) -> None:
     """Planted: μ log μ alone for clicks, without the other side of the coin; off by half."""
     one, other = family.mean(np.array([0.3])), family.mean(np.array([-0.8]))

@@ -38,7 +38,7 @@ LARGE_COUNT = 1e8
 TINY = 1e-37
 """What zero is replaced by under a logarithm, in single precision, too."""
 
-ROOT_TWO_PI = float(np.sqrt(2.0 * np.pi))
+ROOT_TWO_OVER_PI = float(np.sqrt(2.0 / np.pi))
 
 
 class Linked(ABC):
@@ -130,6 +130,25 @@ class Linked(ABC):
         natural, cumulant = self.parameters(eta)
         return np.asarray(successes * natural - trials * cumulant)
 
+    def derivatives(self, eta: FloatArray, successes: Any, trials: Any) -> tuple[FloatArray, FloatArray]:
+        """Return the score ℓ'(η) and the observed information −ℓ''(η), elementwise.
+
+        The observed information is the Fisher information of n trials where a(η) = η, and differs from it otherwise.
+
+        Parameters
+        ----------
+        eta : array
+            η.
+        successes, trials : float or array
+            s and n.
+
+        Returns
+        -------
+        score, information : array
+        """
+        slope, cumulant, information = self.slopes(eta)
+        return successes * slope - trials * cumulant, trials * information
+
 
 @dataclass(frozen=True, repr=False)
 class Bernoulli(Linked):
@@ -197,11 +216,8 @@ class Bernoulli(Linked):
     def slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return a'(η), b'(η), and the Fisher information of one trial."""
         if self.link == "probit":
-            log_density = -0.5 * eta * eta - np.log(ROOT_TWO_PI)
-            inside, outside = scipy.special.log_ndtr(eta), scipy.special.log_ndtr(-eta)
-            upper = np.exp(log_density - outside)  # φ / Φ(−η)
-            slope = np.exp(log_density - inside) + upper
-            return slope, upper, np.exp(2.0 * log_density - inside - outside)
+            lower, upper = _mills(eta), _mills(-eta)
+            return lower + upper, upper, lower * upper
         mean = self.mean(eta)
         return np.ones_like(eta), mean, mean * (1.0 - mean)
 
@@ -218,6 +234,18 @@ class Bernoulli(Linked):
     def variance_at(self, mean: Any) -> Any:
         """Return p(1 − p)."""
         return mean * (1.0 - mean)
+
+    def derivatives(self, eta: FloatArray, successes: Any, trials: Any) -> tuple[FloatArray, FloatArray]:
+        """Return ℓ'(η) and −ℓ''(η), in which certain outcomes lose no digits."""
+        failures = trials - successes
+        if self.link == "logit":
+            lower, upper = scipy.special.expit(-eta), scipy.special.expit(eta)
+            return successes * lower - failures * upper, trials * lower * upper
+        lower, upper = _mills(eta), _mills(-eta)
+        # The second derivatives of −log Φ(±η) are between 0 and 1; far out, rounding takes them elsewhere.
+        of_successes = np.clip(lower * (lower + eta), 0.0, 1.0)
+        of_failures = np.clip(upper * (upper - eta), 0.0, 1.0)
+        return successes * lower - failures * upper, successes * of_successes + failures * of_failures
 
     def noise_variances(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
         """Return E[p(1 − p)], at least a millionth of what it is at E p."""
@@ -315,6 +343,11 @@ class Poisson(Linked):
     def drawn(self, mean: float, uniform: float) -> float:
         """Return the smallest count at which the distribution function is not below ``uniform``."""
         return _poisson_quantile(mean, uniform)
+
+
+def _mills(eta: FloatArray) -> FloatArray:
+    """Return φ(η) / Φ(η), the derivative of log Φ, without loss of digits for any η."""
+    return np.asarray(ROOT_TWO_OVER_PI / scipy.special.erfcx(-eta / np.sqrt(2.0)))
 
 
 def _poisson_quantile(mean: float, uniform: float) -> float:
