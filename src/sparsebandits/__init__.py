@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from sparsebandits.posteriors.enumeration import Enumeration as Enumeration
     from sparsebandits.posteriors.gibbs import Gibbs as Gibbs
     from sparsebandits.posteriors.langevin import Langevin as Langevin
+    from sparsebandits.posteriors.laplace import Laplace as Laplace
     from sparsebandits.posteriors.particles import Particles as Particles
     from sparsebandits.results import plots as plots
     from sparsebandits.results.result import Result as Result
