@@ -141,5 +141,6 @@ def rewards_of(rewards: object, noise_variance: object = None, default: Any = UN
     if not isinstance(rewards, Gaussian | Bernoulli | Poisson):
         raise ArgumentTypeError("rewards", "a family of rewards, such as Gaussian(variance=2.0)", shown(rewards))
     if noise_variance is not None:
-        raise ArgumentValueError("noise_variance", "none beside rewards, which has the noise", shown(noise_variance))
+        noise = "which has the noise" if isinstance(rewards, Gaussian) else "which have none"
+        raise ArgumentValueError("noise_variance", f"none beside rewards, {noise}", shown(noise_variance))
     return rewards

@@ -1,4 +1,6 @@
-"""Named policies with a Gaussian prior: a rule on the exact Gaussian posterior.
+"""Named policies with a Gaussian prior: a rule on the Gaussian posterior, which is exact for Gaussian rewards.
+
+For clicks and counts it is Laplace's approximation.
 
 The same rules on a spike-and-slab posterior are in ``sparse.py``; this file needs no compiled code.
 """
@@ -17,6 +19,7 @@ from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.engine import LEAST_DRAWS
+from sparsebandits.posteriors.laplace import Laplace
 from sparsebandits.randomness import ENGINE_STREAM, Seed, child
 from sparsebandits.rules.ids import InformationDirected
 from sparsebandits.rules.optimism import Optimism, Width
@@ -36,13 +39,13 @@ def with_rewards(
 
     With one noise variance per action, the variance of the rewards is their median, and the weight of an observation is
     that median over its own noise variance. Rewards far out of line count less where the noise is learnt, unless
-    ``rewards`` is given.
+    ``rewards`` is given. Clicks and counts have no noise variance.
 
     Parameters
     ----------
     actions : ActionSet
         The policy's actions.
-    rewards : Gaussian or None
+    rewards : Gaussian, Bernoulli, Poisson or None
         The argument ``rewards``.
     noise_variance : float, array of shape (K,), InverseGammaNoise or None
         The argument ``noise_variance``.
@@ -55,13 +58,14 @@ def with_rewards(
 
     Returns
     -------
-    actions, rewards : ActionSet, Gaussian
+    actions, rewards : ActionSet and Gaussian, Bernoulli or Poisson
         The actions, with their noise variances if those differ, and the rewards.
 
     Raises
     ------
     ArgumentError
-        If an argument is not of its kind, or given beside ``rewards`` that say it too.
+        If an argument is not of its kind, or given beside ``rewards`` that say it too, or if there is a noise variance
+        beside clicks or counts.
     """
     if isinstance(noise_variance, list | tuple):
         noise_variance = check_array("noise_variance", noise_variance)
@@ -75,6 +79,8 @@ def with_rewards(
             raise ArgumentValueError("forgetting", "none beside rewards that have it", shown(forgetting))
         found = replace(found, forgetting=forgetting)
     if isinstance(found, Linked):
+        if actions.noise_variances is not None:
+            raise ArgumentValueError("actions", f"none with noise variances beside {shown(found)}", str(actions))
         return actions, replace(found, intercept=check_flag("intercept", intercept))
     tails = TAILS if rewards is None and not found.known else found.tails
     return actions, replace(found, intercept=check_flag("intercept", intercept), tails=tails)
@@ -93,12 +99,14 @@ class LinearPolicy(Policy):
         Prior of θ; by default N(0, 1/d) for each coordinate, so that ‖θ‖ is about one.
     noise_variance : float or array of shape (K,), default=1.0
         Noise variance of a reward, or one per action. Short form of ``rewards``.
-    n_draws : int, default=10000
-        Posterior draws from which regret and information are computed.
+    n_draws : int, optional
+        Posterior draws from which regret and information are computed; by default 10,000, or 1,000 for clicks and
+        counts.
     seed : int, SeedSequence or None
         Seed of all random choices.
-    rewards : Gaussian, optional
-        How a reward arises from θ; its variance has to be known.
+    rewards : Gaussian, Bernoulli or Poisson, optional
+        How a reward arises from θ. The variance of Gaussian rewards has to be known; the posterior of clicks and counts
+        is approximated (:class:`~sparsebandits.Laplace`).
     journal : Recorder, optional
         Where decisions and rewards are recorded.
     intercept : bool, default=True
@@ -113,7 +121,7 @@ class LinearPolicy(Policy):
         rule: Rule,
         prior: GaussianPrior | None = None,
         noise_variance: object = None,
-        n_draws: int = 10_000,
+        n_draws: int | None = None,
         seed: Seed = None,
         rewards: Rewards | None = None,
         journal: Recorder | None = None,
@@ -123,7 +131,9 @@ class LinearPolicy(Policy):
         available, known = with_rewards(ActionSet.of(actions), rewards, noise_variance, 1.0, intercept, forgetting)
         prior = GaussianPrior(1.0 / available.dimension) if prior is None else prior
         engine_seed = child(seed, ENGINE_STREAM)
-        posterior = Conjugate(prior, available.dimension, n_draws=n_draws, seed=engine_seed, rewards=known)
+        engine: Any = Laplace if isinstance(known, Linked) else Conjugate
+        given = {} if n_draws is None else {"n_draws": n_draws}
+        posterior = engine(prior, available.dimension, seed=engine_seed, rewards=known, **given)
         super().__init__(available, posterior, rule, seed, journal)
 
 
@@ -138,8 +148,9 @@ class LinearIDS(LinearPolicy):
         Prior of θ; by default N(0, 1/d) for each coordinate, so that ‖θ‖ is about one.
     noise_variance : float or array of shape (K,), default=1.0
         Noise variance of a reward, or one per action. Short form of ``rewards``.
-    n_draws : int, default=10000
-        Posterior draws from which regret and information are computed.
+    n_draws : int, optional
+        Posterior draws from which regret and information are computed; by default 10,000, or 1,000 for clicks and
+        counts.
     exponent : float, default=2.0
         λ of the information ratio, at least 2.
     selection : {"deterministic", "randomised"}, default="deterministic"
@@ -149,8 +160,9 @@ class LinearIDS(LinearPolicy):
         The information gain.
     seed : int, SeedSequence or None
         Seed of all random choices.
-    rewards : Gaussian, optional
-        How a reward arises from θ; its variance has to be known.
+    rewards : Gaussian, Bernoulli or Poisson, optional
+        How a reward arises from θ. The variance of Gaussian rewards has to be known; the posterior of clicks and counts
+        is approximated (:class:`~sparsebandits.Laplace`).
     journal : Recorder, optional
         Where decisions and rewards are recorded.
     intercept : bool, default=True
@@ -169,7 +181,7 @@ class LinearIDS(LinearPolicy):
         actions: object,
         prior: GaussianPrior | None = None,
         noise_variance: object = None,
-        n_draws: int = 10_000,
+        n_draws: int | None = None,
         exponent: float = 2.0,
         selection: str = "deterministic",
         gain: str = "variance",
@@ -197,11 +209,13 @@ class LinTS(LinearPolicy):
     inflation : float, default=1.0
         Factor on the posterior's variance when sampling; 1 is the posterior itself.
     probability_draws : int, default=100
-        Standing posterior draws from which the probability of each decision is estimated.
+        Standing posterior draws from which the probability of each decision is estimated. For clicks and counts, the
+        played draw is one of them.
     seed : int, SeedSequence or None
         Seed of all random choices.
-    rewards : Gaussian, optional
-        How a reward arises from θ; its variance has to be known.
+    rewards : Gaussian, Bernoulli or Poisson, optional
+        How a reward arises from θ. The variance of Gaussian rewards has to be known; the posterior of clicks and counts
+        is approximated (:class:`~sparsebandits.Laplace`).
     journal : Recorder, optional
         Where decisions and rewards are recorded.
     intercept : bool, default=True
@@ -214,6 +228,12 @@ class LinTS(LinearPolicy):
     >>> policy = LinTS(np.eye(3), noise_variance=0.1, seed=1)
     >>> decision = policy.ask()
     >>> policy.tell(decision, 1.0)
+
+    With rewards of 0 and 1, such as clicks:
+
+    >>> from sparsebandits import Bernoulli
+    >>> policy = LinTS(np.eye(3), rewards=Bernoulli(), seed=1)
+    >>> policy.tell(policy.ask(), 1)
     """
 
     def __init__(
@@ -249,8 +269,9 @@ class LinUCB(LinearPolicy):
         Posterior standard deviations added to the mean.
     seed : int, SeedSequence or None
         Seed of ``posterior.draws()``, and of the choice among actions that tie.
-    rewards : Gaussian, optional
-        How a reward arises from θ; its variance has to be known.
+    rewards : Gaussian, Bernoulli or Poisson, optional
+        How a reward arises from θ. The variance of Gaussian rewards has to be known; the posterior of clicks and counts
+        is approximated (:class:`~sparsebandits.Laplace`).
     journal : Recorder, optional
         Where decisions and rewards are recorded.
     intercept : bool, default=True

@@ -68,7 +68,7 @@ def sparse_engine(
         Prior of θ.
     dimension : int
         Number of features d.
-    rewards : Gaussian
+    rewards : Gaussian, Bernoulli or Poisson
         How a reward arises from θ.
     engine : {"particles", "gibbs", "langevin", "enumeration"}
         Name of the engine.
@@ -128,7 +128,7 @@ class SparsePolicy(Policy):
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
     seed : int, SeedSequence or None
         Seed of all random choices.
-    rewards : Gaussian, optional
+    rewards : Gaussian, Bernoulli or Poisson, optional
         How a reward arises from θ.
     journal : Recorder, optional
         Where decisions and rewards are recorded.
@@ -197,7 +197,7 @@ class SparseIDS(SparsePolicy):
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
     seed : int, SeedSequence or None
         Seed of all random choices.
-    rewards : Gaussian, optional
+    rewards : Gaussian, Bernoulli or Poisson, optional
         How a reward arises from θ.
     journal : Recorder, optional
         Where decisions and rewards are recorded.
@@ -288,7 +288,7 @@ class SparseTS(SparsePolicy):
         Further arguments of the engine, such as ``{"chains": 100}`` for "langevin".
     seed : int, SeedSequence or None
         Seed of all random choices.
-    rewards : Gaussian, optional
+    rewards : Gaussian, Bernoulli or Poisson, optional
         How a reward arises from θ.
     journal : Recorder, optional
         Where decisions and rewards are recorded.

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, check_choice
+from sparsebandits.arguments import ArgumentTypeError, FloatArray, check_choice, shown
+from sparsebandits.model.families import Linked
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.model.rewards import Rewards
 from sparsebandits.policies.linear import LinearPolicy
@@ -84,8 +85,10 @@ class FrequentistInformationDirected(Rule):
         object.__setattr__(self, "selection", check_selection(self.selection))
 
     def check(self, posterior: Any) -> None:
-        """Refuse a confidence radius on a posterior that has none."""
+        """Refuse a confidence radius on a posterior that has none, and rewards that are not linear in θ."""
         super().check(posterior)
+        if isinstance(posterior.rewards, Linked):
+            raise ArgumentTypeError("rewards", f"Gaussian ones for {type(self).__name__}", shown(posterior.rewards))
         check_bounded(self.width, posterior)
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
