@@ -1,4 +1,6 @@
-"""The estimator against scikit-learn's own checks, and its numbers against the engines'."""
+"""The estimators against scikit-learn's own checks, and their numbers against the engines'."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,8 @@ ARRAY_API = "check_array_api_input"
 
 CHECKS = [
     (estimator, check)
-    for estimator, check in estimator_checks_generator(sb.SpikeSlabRegressor(n_draws=200))
+    for one in (sb.SpikeSlabRegressor(n_draws=200), sb.SpikeSlabClassifier(n_draws=200))
+    for estimator, check in estimator_checks_generator(one)
     if ARRAY_API not in str(check)
 ]
 
@@ -25,13 +28,15 @@ def name_of(check: object) -> str:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=[name_of(check) for _, check in CHECKS])
-def test_scikit_learn_check(estimator: sb.SpikeSlabRegressor, check) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize(
+    ("estimator", "check"), CHECKS, ids=[f"{type(one).__name__} {name_of(check)}" for one, check in CHECKS]
+)
+def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(clone(estimator))
 
 
 def test_every_check_is_counted() -> None:
-    assert len(CHECKS) >= 40
+    assert len(CHECKS) >= 90
 
 
 def data(n: int = 150) -> tuple[FloatArray, FloatArray]:

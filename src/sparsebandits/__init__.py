@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from sparsebandits.posteriors.particles import Particles as Particles
     from sparsebandits.results import plots as plots
     from sparsebandits.results.result import Result as Result
+    from sparsebandits.sklearn import SpikeSlabClassifier as SpikeSlabClassifier
     from sparsebandits.sklearn import SpikeSlabRegressor as SpikeSlabRegressor
 
     def __dir__() -> list[str]: ...
