@@ -68,10 +68,11 @@ def test_the_engine_is_laplace(policy: Maker, intercept: bool) -> None:
     assert gaussian.n_draws == (100 if policy is sb.LinTS else 10_000)
 
 
+@pytest.mark.parametrize("forgetting", [None, sb.Discount(20)], ids=["remembers", "forgets"])
 @every_family
 @every_policy
-def test_saved_policies_continue_bit_for_bit(policy: Maker, family: Any, tmp_path: Path) -> None:
-    one = policy(some_actions(), rewards=family, seed=3)
+def test_saved_policies_continue_bit_for_bit(policy: Maker, family: Any, forgetting: Any, tmp_path: Path) -> None:
+    one = policy(some_actions(), rewards=family, seed=3, forgetting=forgetting)
     play(one, family, 15)
     decision = one.ask()
     one.save(tmp_path / "policy")

@@ -6,6 +6,7 @@ prior, and a mode that is not searched for again (planted below).
 
 import itertools
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,32 @@ def test_neither_order_nor_batches_matter(family: Any) -> None:
         np.testing.assert_allclose(other.covariance(), whole.covariance(), atol=1e-10)
         assert other.log_evidence == pytest.approx(whole.log_evidence, abs=1e-9)
     assert len(whole.evidence.rows) < len(y)
+
+
+@every_family
+def test_discounted_rewards_have_smaller_powers(family: Any) -> None:
+    x, y = data(family)
+    half_life, weights = 7.0, np.random.default_rng(1).uniform(0.2, 3.0, len(y))
+    discounted = engine(replace(family, forgetting=sb.Discount(half_life)))
+    discounted.update(x[:20], y[:20], weights[:20])
+    for row, reward, weight in zip(x[20:], y[20:], weights[20:], strict=True):
+        discounted.update(row, reward, weight)
+    plain, undiscounted = engine(family), engine(replace(family, forgetting=sb.Discount(np.inf)))
+    plain.update(x, y, weights * 0.5 ** (np.arange(len(y))[::-1] / half_life))
+    np.testing.assert_allclose(discounted.mean(), plain.mean(), atol=1e-10)
+    np.testing.assert_allclose(discounted.covariance(), plain.covariance(), atol=1e-10)
+    plain = engine(family)
+    for one in (plain, undiscounted):
+        one.update(x, y, weights)
+    assert content(undiscounted.state()) == content(plain.state())
+
+
+def test_a_count_with_an_exposure_is_several() -> None:
+    one, several = engine(sb.Poisson()), engine(sb.Poisson())
+    one.update([1.0, -0.5, 2.0], 3, exposure=4.0)
+    several.update(np.tile([1.0, -0.5, 2.0], (4, 1)), [1, 0, 2, 0])
+    np.testing.assert_allclose(one.mean(), several.mean(), atol=1e-10)
+    np.testing.assert_allclose(one.covariance(), several.covariance(), atol=1e-10)
 
 
 @every_family

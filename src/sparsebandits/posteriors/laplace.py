@@ -239,28 +239,32 @@ class Laplace(Engine):
         """Laplace's approximation of log p(y), without the factor 1 / Π y! of counts."""
         return self._fit.log_evidence
 
-    def condition(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
+    def condition(
+        self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, counts: FloatArray | None = None
+    ) -> None:
         """Condition on a batch that has been checked; weights are powers of the likelihood, by default 1.
+
+        What observations count in n does not matter: there is no noise variance to be learnt.
 
         Raises
         ------
         ArgumentValueError
             If features or sums are so large that the mode could not be found.
         """
-        counts: Counts = self.evidence
-        counts.absorb(x, y, weights)
-        rows = np.insert(counts.rows, 0, 1.0, axis=1) if self.rewards.intercept else counts.rows
+        data: Counts = self.evidence
+        data.absorb(x, y, weights)
+        rows = np.insert(data.rows, 0, 1.0, axis=1) if self.rewards.intercept else data.rows
         design, offset = rows * self._prior_deviation, rows @ self._prior_mean
         for name, of, values, most in (
             ("x", "features times prior standard deviations", design, REACH),
             ("x", "features with η at the prior mean", offset, FARTHEST_MEAN),
-            ("y", "sums of rewards per row", counts.successes, MOST_TRIALS),
-            ("weight", "sums of weights per row", counts.trials, MOST_TRIALS),
+            ("y", "sums of rewards per row", data.successes, MOST_TRIALS),
+            ("weight", "sums of weights per row", data.trials, MOST_TRIALS),
         ):
             largest = float(np.abs(values).max())
             if largest > most:
                 raise ArgumentValueError(name, f"{of} of magnitude at most {most:g}", f"{largest:g}")
-        self._fit = fitted(self.rewards, design, offset, counts.successes, counts.trials, self._fit.mode)
+        self._fit = fitted(self.rewards, design, offset, data.successes, data.trials, self._fit.mode)
         self._draws = None
 
     def mean(self) -> FloatArray:
