@@ -196,7 +196,7 @@ class Bernoulli(Linked):
 
     @property
     def intercept_variance(self) -> float:
-        """Variance of the prior of α: rates from a thousandth to nearly one are within two or three deviations."""
+        """Variance of the prior of α. Rates from a thousandth to nearly one are within two or three deviations."""
         return 9.0 if self.link == "logit" else 3.0
 
     def mean(self, eta: Any) -> Any:
@@ -302,7 +302,7 @@ class Poisson(Linked):
 
     @property
     def intercept_variance(self) -> float:
-        """Variance of the prior of α: rates from a ten-thousandth to ten thousand are within two deviations."""
+        """Variance of the prior of α. Rates from a ten-thousandth to ten thousand are within two deviations."""
         return 25.0
 
     def mean(self, eta: Any) -> Any:

@@ -352,7 +352,7 @@ class Beliefs:
 
     @property
     def pace(self) -> float:
-        """Number of rewards that say as much as one of the usual kind: one."""
+        """Number of rewards that say as much as one of the usual kind, which is one."""
         return 1.0
 
     def informed(self, of: Any, share: float) -> tuple[FloatArray, FloatArray]:

@@ -295,7 +295,7 @@ class LinkedBeliefs(Beliefs):
 
     @property
     def pace(self) -> float:
-        """Number of rewards that say as much as one at the rate of one half, at the mean rate of the actions.
+        """Number of rewards at the mean rate of the actions that say as much as one of a fair coin.
 
         A click at the rate p says 4 p (1 − p) of what a fair coin says about log-odds. Who has rare clicks has many
         rounds to come.

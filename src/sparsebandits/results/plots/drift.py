@@ -1,12 +1,13 @@
 """Whether the world has moved: the log evidence of each reward, over time."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sparsebandits.arguments import ArgumentValueError, FloatArray, check_count
+from sparsebandits.arguments import ArgumentValueError, check_count
+from sparsebandits.policies.policy import Policy
 from sparsebandits.results.plots.style import COLOURS, PALE, house_style, new_figure
 
 LEAST = 10
@@ -16,16 +17,8 @@ PARTS = 20
 """Number of windows that the rewards are divided into, by default."""
 
 
-class Surprised(Protocol):
-    """A policy that knows the log evidence of its rewards."""
-
-    @property
-    def log_evidence(self) -> FloatArray:
-        """Log evidence of the reward of each decision."""
-
-
 @house_style()
-def drift(policy: Surprised, window: int | None = None, ax: Axes | None = None) -> Figure:
+def drift(policy: Policy, window: int | None = None, ax: Axes | None = None) -> Figure:
     """Draw the log evidence of each reward given those before, and its running mean.
 
     The model predicts every reward before it learns from it. Where the running mean falls and stays low, rewards are no
