@@ -16,8 +16,8 @@ anew; of actions that cost the same, the one of least regret. In the last round 
 
 The information is I_a = ½ log(1 + (v_a + κ T_a) / σ²), at most H, with v_a = Var(E[⟨a, θ⟩ | x*]) without the noise of
 the draws (``information.py``), T_a = Var⟨a, θ⟩ and σ² the noise variance. The second term is for what a reward says
-about θ beyond x*, which helps to find x* later. (For clicks and counts it is I(x*; Y_a) + κ I(θ; Y_a), exact where
-rewards are 0 and 1: ``linked.py``.) The plain v̂ of Algorithm 3 has such a term by accident: its bias is a
+about θ beyond x*, which helps to find x* later. (For clicks and counts it is I(x*; Y_a) + 4 κ I(θ; Y_a), exact
+where rewards are 0 and 1: ``linked.py``.) The plain v̂ of Algorithm 3 has such a term by accident: its bias is a
 share of T that depends on the number of draws.
 """
 
@@ -129,7 +129,7 @@ class CostToGo(Rule):
         Number of rounds in all; or a number below one by which every round counts less than the one before, for use
         without an end. By default the end is not known, and 200 + t rounds are expected to come after t.
     share : float, default=0.05
-        κ, the share of Var⟨a, θ⟩ that counts as information beside the gain v.
+        κ, the share of Var⟨a, θ⟩ that counts as information beside the gain v; four times that for clicks and counts.
 
     Examples
     --------

@@ -31,6 +31,10 @@ from sparsebandits.rules.optima import MOST_KEPT, Optima
 AT_ONCE = 2**20
 """Number of mean rewards that are computed at a time."""
 
+OF_THETA = 4.0
+"""Factor on the share of the information about θ that counts beside that about x*, for clicks and counts. Where clicks
+are rare, so is information about x*, and a rule that looks for nothing else may stay for long with what it has."""
+
 MOST_COUNTS = 2000
 """Largest count that the mutual information of counts is summed up to."""
 
@@ -303,9 +307,9 @@ class LinkedBeliefs(Beliefs):
         return max(1.0, 0.25 / max(float(self.posterior.rewards.variance_at(self.means.mean())), TINY))
 
     def informed(self, of: Any, share: float) -> tuple[FloatArray, FloatArray]:
-        """Return I(x*; Y_a) + κ I(θ; Y_a) of each action, and v, both without the noise of the draws."""
+        """Return I(x*; Y_a) + 4 κ I(θ; Y_a) of each action, and v, both without the noise of the draws."""
         best = self.best
-        found = best.unbiased_information + share * best.informations[1]
+        found = best.unbiased_information + OF_THETA * share * best.informations[1]
         return best.optima.actions.of_rows(found), self.information.unbiased_gain
 
 
