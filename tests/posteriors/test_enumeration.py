@@ -9,6 +9,7 @@ from scipy.special import betaln, gammaln, logsumexp
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
+from sparsebandits.posteriors.enumeration import Mixture
 from tests.statistical import assert_means_agree
 
 
@@ -185,9 +186,9 @@ def test_draws_with_models_in_wrong_proportion_are_caught() -> None:
     posterior = sb.Enumeration(PRIORS["point mass"], 4, 0.6, seed=1)
     posterior.update(*data(6, 4))
     mean, second = posterior.mean(), posterior.second_moment()
-    mixture = posterior._mixture
-    assert mixture is not None
-    object.__setattr__(mixture[1], "weight", mixture[1].weight * 1.2)  # planted: one size 20% too likely
+    mixture = posterior._solve()
+    assert isinstance(mixture, Mixture)
+    object.__setattr__(mixture.parts[1], "weight", mixture.parts[1].weight * 1.2)  # planted: one size 20% too likely
     theta = posterior.sample(np.random.default_rng(0), 40_000)
     with pytest.raises(AssertionError, match="z-score"):
         check_draws(theta, mean, second)

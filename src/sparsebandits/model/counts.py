@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy  # scipy.special, which is slow to import, is loaded on first use
 
 from sparsebandits.arguments import FloatArray, check_count
 from sparsebandits.atomic import forked
-from sparsebandits.layouts import Count, Layout, Reals, read, wrong
+from sparsebandits.layouts import Count, Layout, Number, Reals, read, wrong
 
 FIRST = 64
 """Number of rows that there is room for at first."""
@@ -36,6 +37,9 @@ class Counts:
         Number of observations.
     successes, trials : array of shape (U,)
         Σ w y and Σ w (times the exposure) of each row.
+    log_base : float
+        −Σ w log y!, the part of the log likelihood that depends on nothing unknown: zero for clicks, and up to a
+        constant for counts with an exposure.
 
     Examples
     --------
@@ -50,11 +54,13 @@ class Counts:
         "rows": Reals("distinct_rows", "dimension"),
         "successes": Reals("distinct_rows", low=0.0),
         "trials": Reals("distinct_rows", low=0.0),
+        "log_base": Number(),
     }
 
     def __init__(self, dimension: int) -> None:
         self.dimension = check_count("dimension", dimension)
         self.count = 0
+        self.log_base = 0.0
         self.successes: FloatArray = np.empty(0)
         self.trials: FloatArray = np.empty(0)
         self._rows: FloatArray = np.empty((FIRST, dimension))  # those beyond len(trials) are free
@@ -100,6 +106,7 @@ class Counts:
         np.add.at(successes, places, own * y)
         np.add.at(trials, places, own)
         self.successes, self.trials, self.count = successes, trials, self.count + len(y)
+        self.log_base -= float(own @ scipy.special.gammaln(y + 1.0))
 
     def _place(self, row: FloatArray, used: int) -> int:
         """Return the place of a row, which is appended after the ``used`` ones if it is new."""
@@ -121,12 +128,13 @@ class Counts:
         """Return a copy in which everything counts ``factor`` times as much."""
         other = forked(self)
         other.successes, other.trials = factor * self.successes, factor * self.trials
+        other.log_base = factor * self.log_base
         return other
 
     def state(self) -> dict[str, Any]:
         """Return everything that :meth:`restore` needs, as arrays and JSON values."""
         arrays = {"successes": self.successes.copy(), "trials": self.trials.copy()}
-        return {"count": self.count, "rows": self.rows.copy(), **arrays}
+        return {"count": self.count, "rows": self.rows.copy(), **arrays, "log_base": self.log_base}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state.
@@ -147,5 +155,6 @@ class Counts:
         if len(places) < len(rows) or len(rows) > found["count"]:
             raise wrong("rows", f"different rows of {found['count']} rewards", f"{len(rows)} rows")
         self.count, self.successes, self.trials = found["count"], found["successes"], found["trials"]
+        self.log_base = found["log_base"]
         room = np.empty((max(FIRST - len(rows), 0), self.dimension))
         self._rows, self._places = np.concatenate((rows, room)), places

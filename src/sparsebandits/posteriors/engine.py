@@ -267,6 +267,22 @@ class Engine(ABC):
         except ArgumentValueError as error:
             raise wrong("evidence", error.expected, error.got) from None
 
+    def check_intercepts(self, drawn: Mapping[str, Any]) -> None:
+        """Refuse saved draws that have intercepts where there are none, or have none where there are.
+
+        Parameters
+        ----------
+        drawn : mapping
+            What was saved of the draws, which may have ``intercepts``.
+
+        Raises
+        ------
+        SaveFileError
+            If it is so.
+        """
+        if ("intercepts" in drawn) is not (isinstance(self.rewards, Linked) and self.rewards.intercept):
+            raise wrong("drawn.intercepts", "numbers if, and only if, clicks or counts have an intercept", "others")
+
     def believer(self) -> "Engine":
         """Return a copy that may be told rewards which have not been seen, such as expected ones.
 

@@ -10,6 +10,9 @@ gives them mean 0 and its variance), with P = X'X/σ² + D⁻¹ and b = X'y/σ²
 
 If the prior is in units of the noise, D is in multiples of σ². A Beta prior on the inclusion integrates out in closed
 form; an inverse-gamma prior on the noise is integrated by quadrature over log σ².
+
+For clicks and counts nothing is closed form given the model: ``quadrature.py`` integrates over its coefficients, for up
+to four features.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +26,8 @@ import scipy  # scipy.special, which is slow to import, is loaded on first use
 from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, IntArray, check_count, shown
-from sparsebandits.layouts import LEAST_POSITIVE, Layout, Maybe, Reals
+from sparsebandits.layouts import LEAST_POSITIVE, Absent, Layout, Maybe, Reals
+from sparsebandits.model.families import Linked
 from sparsebandits.model.limits import check_prior
 from sparsebandits.model.priors import (
     BetaInclusion,
@@ -36,6 +40,7 @@ from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.engine import TIED, Engine
+from sparsebandits.posteriors.quadrature import Model, Nodes, quadrature
 from sparsebandits.randomness import Seed, copied
 
 CHUNK = 20_000
@@ -49,6 +54,9 @@ NEGLIGIBLE = 1e-13
 
 NODES = 48
 """Number of nodes of the quadrature over log σ²."""
+
+MOST_FEATURES = 4
+"""Largest number of features for clicks and counts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +106,76 @@ class Component:
     noise_variance: float
 
 
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """The posterior as a mixture of Gaussians.
+
+    Attributes
+    ----------
+    dimension : int
+        Number of features d.
+    parts : list of Component
+        Its models, but for those of negligible mass.
+    max_size : int
+        Largest size of a model.
+    log_evidence : float
+        log p(y), summed over the models that were enumerated.
+    left_out : float
+        Upper bound on the posterior mass of other models.
+    """
+
+    dimension: int
+    parts: list[Component]
+    max_size: int
+    log_evidence: float
+    left_out: float
+
+    def mean(self) -> FloatArray:
+        """Return E[θ], shape ``(d,)``."""
+        mean = np.zeros(self.dimension)
+        for part in self.parts:
+            np.add.at(mean, part.members, part.weight[:, np.newaxis] * part.mean)
+        return mean
+
+    def second_moment(self) -> FloatArray:
+        """Return E[θθ'], shape ``(d, d)``."""
+        moment = np.zeros((self.dimension, self.dimension))
+        for part in self.parts:
+            block = part.root @ part.root.transpose(0, 2, 1) + part.mean[:, :, np.newaxis] * part.mean[:, np.newaxis]
+            rows, columns = part.members[:, :, np.newaxis], part.members[:, np.newaxis]
+            np.add.at(moment, (rows, columns), part.weight[:, np.newaxis, np.newaxis] * block)
+        return moment
+
+    def inclusions(self) -> FloatArray:
+        """Return P(γ_j = 1), shape ``(d,)``."""
+        inclusion = np.zeros(self.dimension)
+        for part in self.parts:
+            np.add.at(inclusion, part.included, part.weight[:, np.newaxis])
+        return inclusion
+
+    def sample(self, rng: Generator, size: int) -> tuple[FloatArray, FloatArray, None]:
+        """Return independent draws of θ, and the noise variance of each; there is no intercept."""
+        weights = np.concatenate([part.weight for part in self.parts])
+        chosen = np.sort(rng.choice(len(weights), size=size, p=weights / weights.sum()))
+        theta, noise = np.zeros((size, self.dimension)), np.empty(size)
+        start = 0
+        for part in self.parts:
+            rows = np.flatnonzero((chosen >= start) & (chosen < start + len(part.weight)))
+            which = chosen[rows] - start
+            normals = rng.standard_normal(part.mean[which].shape)
+            values = part.mean[which] + np.einsum("nij,nj->ni", part.root[which], normals)
+            theta[rows[:, np.newaxis], part.members[which]] = values
+            noise[rows] = part.noise_variance
+            start += len(part.weight)
+        order = rng.permutation(size)
+        return theta[order], noise[order], None
+
+    def extent(self) -> str:
+        """Say over what the posterior was computed."""
+        models = sum(len(part.weight) for part in self.parts)
+        return f"over models of up to {self.max_size} features, of which {models} carry the mass"
+
+
 class Enumeration(Engine):
     """Exact posterior of θ for a :class:`SpikeSlab` prior with a point-mass or Gaussian spike.
 
@@ -106,7 +184,7 @@ class Enumeration(Engine):
     prior : SpikeSlab
         Prior of θ, with a known slab variance and a point-mass or Gaussian spike.
     dimension : int
-        Number of features d.
+        Number of features d; at most 4 for clicks and counts.
     noise_variance : float or InverseGammaNoise, default=1.0
         Short form of ``rewards=Gaussian(variance=noise_variance)``.
     n_draws : int, default=10000
@@ -116,8 +194,8 @@ class Enumeration(Engine):
     max_size : int, optional
         Largest number of included coordinates. By default d up to d = 20 (14 if the noise is learnt, which takes a
         quadrature); for larger d the largest size with no more models than that. Models beyond it have posterior mass
-        of at most :attr:`left_out`, which is certified, not estimated.
-    rewards : Gaussian, optional
+        of at most :attr:`left_out`, which is certified, not estimated. For clicks and counts all models are enumerated.
+    rewards : Gaussian, Bernoulli or Poisson, optional
         How a reward arises from θ; by default Gaussian noise of variance 1.
 
     Examples
@@ -132,7 +210,13 @@ class Enumeration(Engine):
 
     saved: ClassVar[Layout] = {
         **Engine.saved,
-        "drawn": Maybe({"theta": Reals("n_draws", "dimension"), "noise": Reals("n_draws", low=LEAST_POSITIVE)}),
+        "drawn": Maybe(
+            {
+                "theta": Reals("n_draws", "dimension"),
+                "noise": Reals("n_draws", low=LEAST_POSITIVE),
+                "intercepts": Absent(Reals("n_draws")),
+            }
+        ),
     }
 
     def __init__(
@@ -154,6 +238,12 @@ class Enumeration(Engine):
             prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed, least_draws=1
         )
         check_prior(prior, self.dimension, self.noise)
+        if isinstance(self.rewards, Linked):
+            if dimension > MOST_FEATURES:
+                expected = f"at most {MOST_FEATURES} for clicks and counts, which take quadrature; or take Gibbs"
+                raise ArgumentValueError("dimension", expected, shown(dimension))
+            if max_size is not None:
+                raise ArgumentValueError("max_size", "none for clicks and counts", shown(max_size))
         self._slab_mean, self._slab_variance = prior.slab(dimension)
         beta = prior.inclusions(dimension)
         self._forced = np.flatnonzero(beta == 1)
@@ -174,11 +264,9 @@ class Enumeration(Engine):
             raise ArgumentValueError(
                 "max_size", f"{len(self._free)}, since a Gaussian spike needs every model", str(self.max_size)
             )
-        self._mixture: list[Component] | None = None
+        self._mixture: Mixture | Nodes | None = None
         self._drawn: Draws | None = None  # until the next observation
         self._noise_drawn: FloatArray = np.empty(0)  # the noise variances of those draws
-        self._log_evidence = 0.0
-        self._left_out = 0.0
 
     def condition(
         self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None, counts: FloatArray | None = None
@@ -198,42 +286,42 @@ class Enumeration(Engine):
     @property
     def log_evidence(self) -> float:
         """Log evidence log p(y), summed over the models that were enumerated."""
-        self._solve()
-        return self._log_evidence
+        return self._solve().log_evidence
 
     @property
     def left_out(self) -> float:
         """Certified upper bound on the posterior mass of the models that were not enumerated."""
-        self._solve()
-        return self._left_out
+        return self._solve().left_out
+
+    @property
+    def nodes(self) -> Nodes:
+        """Nodes of the quadrature for clicks and counts: any posterior mean is a weighted sum over them.
+
+        Raises
+        ------
+        TypeError
+            If rewards are Gaussian, and nothing is integrated numerically.
+        """
+        found = self._solve()
+        if not isinstance(found, Nodes):
+            raise TypeError("nodes: there are none for Gaussian rewards, whose models are integrated in closed form")
+        return found
 
     def mean(self) -> FloatArray:
         """Return E[θ], shape ``(d,)``."""
-        mean = np.zeros(self.dimension)
-        for part in self._solve():
-            np.add.at(mean, part.members, part.weight[:, np.newaxis] * part.mean)
-        return mean
+        return self._solve().mean()
 
     def second_moment(self) -> FloatArray:
         """Return E[θθ'], shape ``(d, d)``."""
-        moment = np.zeros((self.dimension, self.dimension))
-        for part in self._solve():
-            block = part.root @ part.root.transpose(0, 2, 1) + part.mean[:, :, np.newaxis] * part.mean[:, np.newaxis]
-            rows, columns = part.members[:, :, np.newaxis], part.members[:, np.newaxis]
-            np.add.at(moment, (rows, columns), part.weight[:, np.newaxis, np.newaxis] * block)
-        return moment
+        return self._solve().second_moment()
 
     def inclusions(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""
-        inclusion = np.zeros(self.dimension)
-        for part in self._solve():
-            np.add.at(inclusion, part.included, part.weight[:, np.newaxis])
-        return inclusion
+        return self._solve().inclusions()
 
     def health(self) -> Health:
         """Report how far the numbers can be trusted."""
-        models = sum(len(part.weight) for part in self._solve())
-        reach = f"over models of up to {self.max_size} features, of which {models} carry the mass"
+        reach = self._solve().extent()
         if self.left_out > 0.05:
             return Health(
                 False,
@@ -244,33 +332,15 @@ class Enumeration(Engine):
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return ``size`` independent draws of θ, shape ``(size, d)``."""
-        return self._sample(rng, size)[0]
-
-    def _sample(self, rng: Generator, size: int) -> tuple[FloatArray, FloatArray]:
-        """Return independent draws of θ, and the noise variance of each."""
-        parts = self._solve()
-        weights = np.concatenate([part.weight for part in parts])
-        chosen = np.sort(rng.choice(len(weights), size=size, p=weights / weights.sum()))
-        theta, noise = np.zeros((size, self.dimension)), np.empty(size)
-        start = 0
-        for part in parts:
-            rows = np.flatnonzero((chosen >= start) & (chosen < start + len(part.weight)))
-            which = chosen[rows] - start
-            normals = rng.standard_normal(part.mean[which].shape)
-            values = part.mean[which] + np.einsum("nij,nj->ni", part.root[which], normals)
-            theta[rows[:, np.newaxis], part.members[which]] = values
-            noise[rows] = part.noise_variance
-            start += len(part.weight)
-        order = rng.permutation(size)
-        return theta[order], noise[order]
+        return self._solve().sample(rng, size)[0]
 
     def draws(self) -> Draws:
         """Return equally weighted independent draws."""
         draws = self._drawn
         if draws is None:
             rng = copied(self._rng)
-            theta, noise = self._sample(rng, self.n_draws)
-            draws = Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))
+            theta, noise, intercepts = self._solve().sample(rng, self.n_draws)
+            draws = Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws), intercepts)
             vars(self).update(_rng=rng, _drawn=draws, _noise_drawn=noise)  # in one step
         return draws
 
@@ -296,23 +366,36 @@ class Enumeration(Engine):
             total += comb(len(self._free), size)
         return size
 
-    def _solve(self) -> list[Component]:
+    def _solve(self) -> Mixture | Nodes:
         if self._mixture is None:
             try:
-                self._enumerate()
+                self._mixture = (
+                    self._integrated(self.rewards) if isinstance(self.rewards, Linked) else self._enumerated()
+                )
             except np.linalg.LinAlgError:
                 raise ArithmeticError(TIED) from None
-        return self._mixture or []
+        return self._mixture
 
-    def _enumerate(self) -> None:
+    def _integrated(self, family: Linked) -> Nodes:
+        """Return the posterior of clicks or counts."""
+        models = []
+        for chunk in self._models():
+            members, mean, variance = self._prior_of(chunk, 1.0)
+            for i, log_prior in enumerate(self._log_prior(chunk)):
+                inside, some = (np.isin(np.arange(self.dimension), one[i]) for one in (chunk, members))
+                models.append(Model(inside, float(log_prior), some, mean[i], variance[i]))
+        return quadrature(family, self.evidence, models)
+
+    def _enumerated(self) -> Mixture:
+        """Return the posterior of Gaussian rewards."""
         nodes = self._nodes()
         tables = [table for variance, log_weight in nodes for table in self._tables(variance, log_weight)]
-        self._log_evidence = float(scipy.special.logsumexp(np.concatenate([table.log_weight for table in tables])))
+        log_evidence = float(scipy.special.logsumexp(np.concatenate([table.log_weight for table in tables])))
         beyond = (
-            np.exp(self._log_bound_beyond(variance) + log_weight - self._log_evidence) for variance, log_weight in nodes
+            np.exp(self._log_bound_beyond(variance) + log_weight - log_evidence) for variance, log_weight in nodes
         )
-        self._left_out = float(min(sum(beyond), 1.0))
-        self._mixture = list(self._components(tables))
+        parts = list(self._components(tables, log_evidence))
+        return Mixture(self.dimension, parts, self.max_size, log_evidence, float(min(sum(beyond), 1.0)))
 
     def _models(self) -> Iterator[IntArray]:
         """Yield all models in chunks of equal size, each row the coordinates in the slab, ascending."""
@@ -341,8 +424,8 @@ class Enumeration(Engine):
         none = np.log1p(-beta[self._free]).sum() - self._log_in_range
         return np.asarray(log_odds[included].sum(axis=1) + none)
 
-    def _system(self, included: IntArray, noise_variance: float) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
-        """Return members, prior mean, prior variance and posterior precision of each model."""
+    def _prior_of(self, included: IntArray, noise_variance: float) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return members of each model, and their prior mean and variance."""
         unit = noise_variance if self.prior.of_noise else 1.0
         if not isinstance(self.prior.spike, GaussianSpike):
             members = included
@@ -356,7 +439,11 @@ class Enumeration(Engine):
             )
             rows = np.arange(count)[:, np.newaxis]
             mean[rows, included], variance[rows, included] = self._slab_mean[included], self._slab_variance[included]
-        variance = variance * unit
+        return members, mean, variance * unit
+
+    def _system(self, included: IntArray, noise_variance: float) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """Return members, prior mean, prior variance and posterior precision of each model."""
+        members, mean, variance = self._prior_of(included, noise_variance)
         precision = self.evidence.gram[members[:, :, np.newaxis], members[:, np.newaxis]] / noise_variance
         np.einsum("nii->ni", precision)[:] += 1.0 / variance
         return members, mean, variance, precision
@@ -380,15 +467,15 @@ class Enumeration(Engine):
         """Return Σ log(2πσ² / w)."""
         return float(self.evidence.count * np.log(2.0 * np.pi * noise_variance) - self.evidence.log_weight)
 
-    def _components(self, tables: list[Models]) -> Iterator[Component]:
+    def _components(self, tables: list[Models], log_evidence: float) -> Iterator[Component]:
         """Yield what moments and draws need, for the models that carry all but a negligible mass."""
-        log_weights = np.concatenate([table.log_weight for table in tables]) - self._log_evidence
+        log_weights = np.concatenate([table.log_weight for table in tables]) - log_evidence
         ascending = np.sort(np.exp(log_weights))
         dropped = int(np.searchsorted(np.cumsum(ascending), NEGLIGIBLE))
         least = ascending[min(dropped, len(ascending) - 1)]
         kept_mass = ascending[dropped:].sum()
         for table in tables:
-            weight = np.exp(table.log_weight - self._log_evidence)
+            weight = np.exp(table.log_weight - log_evidence)
             rows = np.flatnonzero(weight >= least)
             if len(rows) == 0:
                 continue
@@ -457,7 +544,10 @@ class Enumeration(Engine):
 
     def state(self) -> dict[str, Any]:
         """Return everything that continuing bit for bit needs."""
-        drawn = None if self._drawn is None else {"theta": self._drawn.theta, "noise": self._noise_drawn}
+        drawn = None
+        if self._drawn is not None:
+            intercepts = {} if self._drawn.intercepts is None else {"intercepts": self._drawn.intercepts}
+            drawn = {"theta": self._drawn.theta, "noise": self._noise_drawn, **intercepts}
         return {**super().state(), "drawn": drawn}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -467,5 +557,7 @@ class Enumeration(Engine):
         self.check_saved_limits()
         self._mixture = self._drawn = None
         if drawn is not None:
-            self._drawn = Draws.trusted(drawn["theta"], np.full(self.n_draws, 1.0 / self.n_draws))
+            self.check_intercepts(drawn)
+            weights = np.full(self.n_draws, 1.0 / self.n_draws)
+            self._drawn = Draws.trusted(drawn["theta"], weights, drawn.get("intercepts"))
             self._noise_drawn = drawn["noise"]

@@ -291,6 +291,7 @@ class Particles(Engine):
         weights = np.ones(len(y)) if weights is None else weights
         counts = np.ones(len(y)) if counts is None else counts
         summed, self.gained = 0, 0.0
+        log_base = self.evidence.log_base if isinstance(self.rewards, Linked) else 0.0
         for i, numbers in enumerate(zip(x, y.tolist(), weights.tolist(), counts.tolist(), strict=True)):
             one, taken = Observation(*numbers), 0.0
             while taken < 1.0:
@@ -308,6 +309,8 @@ class Particles(Engine):
                     summed = self._sum(x, y, weights, counts, summed, i)
                     self._resample_and_move(replace(one, part=taken), lost)
         self._sum(x, y, weights, counts, summed, len(y))
+        if isinstance(self.rewards, Linked):
+            self.gained += self.evidence.log_base - log_base
         self.log_evidence += self.gained
 
     def _take_in(self, one: "Observation", most: float, least: float) -> tuple[float, float]:
