@@ -5,7 +5,9 @@ kernels of ``point_mass.py``, ``collapsed.py``, ``continuous.py``, ``blocked.py`
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,7 +46,12 @@ SWAPS = 4
 """Attempts of each member to exchange a coordinate for a correlated one, in each sweep over models."""
 
 VISITS = 0.7
-"""Probability that a sweep over models visits coordinates, where it does that or swaps them."""
+"""Probability that a reversible sweep over models visits coordinates."""
+
+EXCHANGES = 0.5
+"""Probability that one that does not exchanges them, if the prior has a size; otherwise it swaps them."""
+
+Sweep = Callable[[Ensemble, Sums, Generator], None]
 
 SINGLE = 1e4
 """Size of coefficients in posterior standard deviations (without the prior), √n |θ| / σ, up to which a sweep over
@@ -192,6 +199,7 @@ class Moves:
         rng: Generator,
         passed: FloatArray | None = None,
         relaxation: float = 0.0,
+        order: IntArray | None = None,
     ) -> None:
         """Sweep over the coordinates of θ, in place.
 
@@ -210,18 +218,22 @@ class Moves:
         relaxation : float, default=0.0
             How far coordinates are thrown to the other side of their mean, from 0 (each is drawn independently of its
             old value) to below 1, for a Gaussian or Laplace spike.
+        order : int array of shape (d,), optional
+            Coordinates in the order of the visits; by default a random one.
         """
         if self._sized:
-            self.models(members, sums, rng)
-        elif self._kind == POINT_MASS:
-            self._coordinates_of_rows(members, sums, rng)
+            self.models(members, sums, rng, order)
+            return
+        order = rng.permutation(self.dimension) if order is None else order
+        if self._kind == POINT_MASS:
+            self._coordinates_of_rows(members, sums, rng, order)
         else:
             continuous_sweeps(
                 np.empty((len(members), 0, self.dimension)) if passed is None else passed,
                 members.coefficients,
                 members.included,
                 self._precisions(members),
-                rng.permutation(self.dimension),
+                order,
                 sums.gram,
                 sums.moment,
                 self._slab_mean,
@@ -235,7 +247,7 @@ class Moves:
                 random_state(rng),
             )
 
-    def _coordinates_of_rows(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
+    def _coordinates_of_rows(self, members: Ensemble, sums: Sums, rng: Generator, order: IntArray) -> None:
         """Sweep over the coordinates of compressed rows, in single precision where that is enough.
 
         Coefficients are in units in which their posterior standard deviations, without the prior, are about one. Units
@@ -253,7 +265,7 @@ class Moves:
         )  # means cancel in the odds
         single = bool(reach.max() < SINGLE) and far < FAR and high < 1e20 * low
         gram, moment = sums.scaled(units * root, single)
-        order, shared = rng.permutation(self.dimension), self._shared_log_odds(members)
+        shared = self._shared_log_odds(members)
         states, relative = self._states(len(members), rng), precisions / (root * root)
         moment = moment * gram.dtype.type(root)
 
@@ -281,12 +293,42 @@ class Moves:
         """Return a random state for each block of members, by where it starts."""
         return {start: random_state(rng) for start in range(0, size, BLOCK)}
 
-    def models(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
+    def reversible(self, over_models: bool, rng: Generator) -> tuple[Sweep, Sweep]:
+        """Return a sweep of :meth:`coordinates` or :meth:`models`, and its reverse.
+
+        Going through coordinates in one order is the reverse of going through them in the other. Visits that are
+        followed by swaps would have swaps that are followed by visits as their reverse; so it is one of these, at
+        random.
+
+        Parameters
+        ----------
+        over_models : bool
+            Whether it sweeps over models.
+        rng : Generator
+            Source of randomness.
+
+        Returns
+        -------
+        tuple of two callables
+            They take members, sums and a generator, and change members in place.
+        """
+        order = rng.permutation(self.dimension)
+        orders = order, order[::-1].copy()
+        if not over_models and not self._sized:
+            return partial(self.coordinates, order=orders[0]), partial(self.coordinates, order=orders[1])
+        if rng.random() < VISITS:
+            return partial(self.models, order=orders[0], of="visits"), partial(
+                self.models, order=orders[1], of="visits"
+            )
+        of = "exchanges" if self._sized and rng.random() < EXCHANGES else "swaps"
+        return partial(self.models, of=of), partial(self.models, of=of)
+
+    def models(
+        self, members: Ensemble, sums: Sums, rng: Generator, order: IntArray | None = None, of: str = "all"
+    ) -> None:
         """Sweep over models with θ (and a Beta inclusion) integrated out, then draw θ.
 
-        Members with the same model share the work, unless each has variances of its own. Coordinates are visited one by
-        one, and then swapped in pairs; for clicks and counts it is one of the two, at random: a sweep has to be
-        reversible for ``surrogate.py``, and the two of them in a row are not.
+        Members with the same model share the work, unless each has variances of its own.
 
         Parameters
         ----------
@@ -296,27 +338,29 @@ class Moves:
             The data.
         rng : Generator
             Source of randomness.
+        order : int array of shape (d,), optional
+            Coordinates in the order of the visits; by default a random one.
+        of : {"all", "visits", "swaps", "exchanges"}, default="all"
+            What the sweep consists of: visits to all coordinates, swaps of correlated ones, exchanges of one for any
+            other if the prior has a size, or all of these, one after the other.
         """
         size, rows = len(members), members.rows
-        first, counts, order = np.arange(size), np.ones(size, dtype=np.intp), np.arange(size)
+        first, counts, listed = np.arange(size), np.ones(size, dtype=np.intp), np.arange(size)
         if members.noise_variances is None and members.slab_variances is None:
             address = rng.integers(0, 2**64, size=self.dimension, dtype=np.uint64)
             hashes = rows.sums(address)  # equal for equal models, and for others with probability 2^-64
             # Among members with the same model, the kernel returns those that stayed before those that left. In random
             # order every member is equally likely to be among either, so that chains stay exchangeable.
-            order = rng.permutation(size)
-            order = order[np.argsort(hashes[order], kind="stable")]
-            starts = np.flatnonzero(np.diff(hashes[order], prepend=~hashes[order[0]]))
-            first, counts = order[starts], np.diff(starts, append=size)
-        order_of_visits, scales = rng.permutation(self.dimension), self._scales(members)[first]
+            listed = rng.permutation(size)
+            listed = listed[np.argsort(hashes[listed], kind="stable")]
+            starts = np.flatnonzero(np.diff(hashes[listed], prepend=~hashes[listed[0]]))
+            first, counts = listed[starts], np.diff(starts, append=size)
+        order, scales = rng.permutation(self.dimension) if order is None else order, self._scales(members)[first]
         precisions, states = self._precisions(members)[first], self._states(len(first), rng)
         shared = self._shared_log_odds(members)[first] if self._of_total else np.zeros(len(first))
         spread = (self._slab_variance * float(scales.max()) + self._slab_mean**2) * sums.squares
         gram = sums.gram_for_models(float(precisions.max()) * max(float(spread.max()), sums.square))
-        neighbours, visits, pairs = sums.neighbours, True, True
-        if self._linked is not None:
-            visits = bool(rng.random() < VISITS)
-            pairs = not visits
+        neighbours = sums.neighbours
 
         def sweep(block: slice) -> Rows:
             found = collapsed_sweep(
@@ -324,10 +368,10 @@ class Moves:
                 counts[block],
                 self.dimension,
                 precisions[block],
-                order_of_visits,
-                visits,
-                SWAPS if pairs else 0,
-                self._sized and pairs,
+                order,
+                of in ("all", "visits"),
+                SWAPS if of in ("all", "swaps") else 0,
+                self._sized and of in ("all", "exchanges"),
                 neighbours,
                 gram,
                 sums.moment,
@@ -343,7 +387,7 @@ class Moves:
 
         after = Rows.joined(in_blocks(sweep, len(first), self._threads))
         place = np.empty(size, dtype=np.intp)
-        place[order] = np.arange(size)  # each takes the place of a member that had its model
+        place[listed] = np.arange(size)  # each takes the place of a member that had its model
         members.coefficients = after.take(place)
 
     def block(self, members: Ensemble, sums: Sums, rng: Generator) -> None:

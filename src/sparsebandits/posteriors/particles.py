@@ -488,11 +488,12 @@ class Particles(Engine):
         before = self._remembered(particles, x)
         over_models, self.sweeps, self.memory = False, 0, 1.0
         while self.sweeps < MOST_SWEEPS and self.memory >= FORGOTTEN:
-            sweep = self._moves.models if over_models else self._moves.coordinates
-            if surrogate is None:
-                sweep(particles, sums, self._rng)
+            if surrogate is not None:
+                surrogate.step(self._moves.reversible(over_models, self._rng), particles, self._rng)
+            elif over_models:
+                self._moves.models(particles, sums, self._rng)
             else:
-                surrogate.step(sweep, particles, self._rng)
+                self._moves.coordinates(particles, sums, self._rng)
             self._moves.hyperparameters(particles, sums, self._rng)
             last, self.memory = self.memory, before.correlation(self._remembered(particles, x))
             self.sweeps += 1

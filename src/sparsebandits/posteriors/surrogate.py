@@ -6,6 +6,10 @@ member accepts with probability
 
     min(1, [L(θ') / L̃(θ')] / [L(θ) / L̃(θ)]).
 
+A sweep through the coordinates in some order is not reversible, but a sweep or its reverse, with equal probabilities,
+is. Each member tosses a coin of its own. (For one member a random order would do as well. But all members have the same
+order, and the error that they have in common would not vanish as their number grows.)
+
 L̃ has, for each distinct row x_u of features with s_u successes in n_u trials, the quadratic log likelihood
 
     g_u (η − η̄_u) − ½ ω_u (η − η̄_u)²,
@@ -20,8 +24,6 @@ The averages are those of the members before the move. So members depend on each
 their number grows, as in every adaptive sequential sampler.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
@@ -29,7 +31,8 @@ from numpy.typing import NDArray
 from sparsebandits.arguments import FloatArray
 from sparsebandits.model.counts import Counts
 from sparsebandits.model.families import FARTHEST, Linked
-from sparsebandits.posteriors.ensemble import Ensemble, Sums
+from sparsebandits.posteriors.ensemble import Ensemble, Sums, joined
+from sparsebandits.posteriors.moves import Sweep
 from sparsebandits.posteriors.rows import Rows
 
 BLOCK = 2**18
@@ -37,8 +40,6 @@ BLOCK = 2**18
 
 LEAST = 1e-9
 """Smallest information of a row, as a share of its trials: rows that say nothing have none."""
-
-Step = Callable[[Ensemble, Sums, Generator], None]
 
 
 class Surrogate:
@@ -77,21 +78,26 @@ class Surrogate:
         self._fit = self._misfits(members)
         self.accepted = 1.0
 
-    def step(self, sweep: Step, members: Ensemble, rng: Generator) -> None:
-        """Propose by a sweep that is reversible under the surrogate, and accept or stay, in place.
+    def step(self, sweeps: tuple[Sweep, Sweep], members: Ensemble, rng: Generator) -> None:
+        """Propose by a sweep or its reverse, and accept or stay, in place.
 
         Parameters
         ----------
-        sweep : callable
-            Changes θ and γ of members in place, given the sums.
+        sweeps : tuple of two callables
+            A sweep that leaves the posterior under the surrogate unchanged, and its reverse.
         members : Ensemble
             The members; only coefficients, inclusions and intercepts change. They have to be those of the last step,
             or those that the surrogate was made from.
         rng : Generator
             Source of randomness.
         """
-        proposed = members.copy()
-        sweep(proposed, self.sums, rng)
+        coins, parts = rng.random(len(members)) < 0.5, []
+        places = [np.flatnonzero(coins), np.flatnonzero(~coins)]
+        for place, sweep in zip(places, sweeps, strict=True):
+            if len(place):
+                parts.append(members.take(place))
+                sweep(parts[-1], self.sums, rng)
+        proposed = joined(parts).take(np.argsort(np.concatenate(places)))
         if members.intercepts is not None:
             mean = (self._pull - proposed.products(self._along)) / self._total
             proposed.intercepts = mean + rng.standard_normal(len(members)) / np.sqrt(self._total)
