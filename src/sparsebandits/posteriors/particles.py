@@ -575,6 +575,8 @@ class _Memory:
         size = len(particles)
         self._some = particles.take(np.linspace(0, size - 1, min(WATCHED, size)).astype(int))
         self._predictions, self._deviation = self._some.products(x), slab_deviation
+        if self._some.intercepts is not None:
+            self._predictions = self._predictions + self._some.intercepts
 
     def correlation(self, later: "_Memory") -> float:
         """Return the largest of the three correlations with a later moment, pooled over coordinates by variance."""
