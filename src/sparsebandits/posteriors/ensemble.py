@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sparsebandits.arguments import FloatArray, IntArray
 from sparsebandits.layouts import wrong
+from sparsebandits.model.counts import Counts
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.posteriors.rows import Rows
 
@@ -83,6 +84,23 @@ class Sums:
         sums.squares = np.maximum(np.diag(gram), 0.0)  # rounding may leave a constant column below zero
         sums.__dict__["gram"] = gram
         return sums
+
+    @classmethod
+    def of_counts(cls, counts: Counts) -> "Sums":
+        """Return Σ n x x', Σ n x and Σ n over the distinct rows of clicks or counts.
+
+        Parameters
+        ----------
+        counts : Counts
+            The rows, with their trials n.
+
+        Returns
+        -------
+        Sums
+            Those of rewards that are all one.
+        """
+        weighted = counts.rows.T * counts.trials
+        return cls.given(weighted @ counts.rows, weighted.sum(axis=1), float(counts.trials.sum()))
 
     @cached_property
     def gram(self) -> FloatArray:

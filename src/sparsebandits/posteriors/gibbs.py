@@ -3,7 +3,8 @@
 George and McCulloch (1993, 1997). Chains start from the prior. For a point-mass spike each step is a sweep over models
 with θ integrated out and coordinates exchanged in pairs; for the other spikes it is an over-relaxed sweep over the
 coordinates of θ, and now and then one over γ with θ drawn in a block, which frees chains where correlated features hold
-them.
+them. For clicks and counts each step is a sweep of reversible jumps and slice sampling
+(``kernels/reversible_jump.py``), which has nothing in common with how ``Particles`` moves: each checks the other.
 """
 
 from collections.abc import Mapping
@@ -14,8 +15,9 @@ from numpy.random import Generator
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, check_count, frozen, shown
 from sparsebandits.layouts import ABOVE_ONE, LEAST_POSITIVE, Absent, Layout, Maybe, Reals, wrong
+from sparsebandits.model.families import Linked
 from sparsebandits.model.limits import check_prior
-from sparsebandits.model.priors import InverseGammaNoise, SpikeSlab
+from sparsebandits.model.priors import InverseGammaNoise, PointMass, SpikeSlab
 from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.diagnostics import Health, effective_draws, split_r_hat
 from sparsebandits.posteriors.draws import Draws
@@ -33,6 +35,12 @@ BLOCK_EVERY_PER_FEATURE = 2
 One block costs as much as 85 sweeps over coordinates at d = 100, and 340 at d = 500.
 """
 
+FIRST = 5
+"""Number of sweeps that bring chains of clicks or counts from prior draws to where the posterior is."""
+
+AT_ONCE = 100
+"""Number of sweeps of clicks or counts between which Ctrl-C is heard."""
+
 RELAXATION = 0.6
 """How far a sweep throws a coordinate to the other side of its mean (``kernels/continuous.py``).
 
@@ -48,7 +56,7 @@ class Gibbs(Engine):
     Parameters
     ----------
     prior : SpikeSlab
-        Prior of θ.
+        Prior of θ; for clicks and counts with a point-mass spike and without a size.
     dimension : int
         Number of features d.
     noise_variance : float or InverseGammaNoise, default=1.0
@@ -61,7 +69,7 @@ class Gibbs(Engine):
         Number of chains.
     burn_in : int, default=200
         Steps of each chain that are discarded first.
-    rewards : Gaussian, optional
+    rewards : Gaussian, Bernoulli or Poisson, optional
         How a reward arises from θ; by default Gaussian noise of variance 1.
 
     Examples
@@ -86,6 +94,9 @@ class Gibbs(Engine):
         if not isinstance(prior, SpikeSlab):
             raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
         super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
+        if isinstance(self.rewards, Linked) and (not isinstance(prior.spike, PointMass) or prior.size is not None):
+            expected = "a point-mass spike and no size, for clicks and counts by Gibbs; or take Particles"
+            raise ArgumentValueError("prior", expected, shown(prior))
         check_prior(prior, self.dimension, self.noise)
         self.chains = check_count("chains", chains)
         self.burn_in = check_count("burn_in", burn_in, least=0)
@@ -103,6 +114,7 @@ class Gibbs(Engine):
         "drawn": Maybe(
             {
                 "theta": Reals("n_draws", "dimension"),
+                "intercepts": Absent(Reals("n_draws")),
                 "inclusion": Reals("dimension", low=0.0, high=ABOVE_ONE),
                 "learnt": {
                     "inclusion": Absent(Reals("n_draws", low=0.0, high=1.0)),
@@ -153,12 +165,17 @@ class Gibbs(Engine):
         return self.draws().theta[rng.integers(self.n_draws, size=size)]
 
     def r_hat(self) -> FloatArray:
-        """Return the split R-hat of each coordinate, shape ``(d,)``; chains that agree have 1."""
-        return split_r_hat(self.draws().theta, self.chains)
+        """Return the split R-hat of each coordinate, and of the intercept if there is one; chains that agree have 1."""
+        return split_r_hat(self._coefficients(), self.chains)
+
+    def _coefficients(self) -> FloatArray:
+        """Return draws of θ and, if there is one, of the intercept."""
+        draws = self.draws()
+        return draws.theta if draws.intercepts is None else np.column_stack((draws.theta, draws.intercepts))
 
     def health(self) -> Health:
         """Report how far the numbers can be trusted."""
-        worst, fewest = self.r_hat().max(), effective_draws(self.draws().theta, self.chains).min()
+        worst, fewest = self.r_hat().max(), effective_draws(self._coefficients(), self.chains).min()
         verdict = "the chains agree" if worst < 1.01 else "the chains DISAGREE: run them longer"
         return Health(
             bool(worst < 1.01),
@@ -168,19 +185,26 @@ class Gibbs(Engine):
 
     def _run(self) -> dict[str, Any]:
         """Run all chains together; return the attributes that change: draws and what goes with them."""
-        rng = copied(self._rng)
-        sums = Sums(self.evidence)
+        rng, linked = copied(self._rng), isinstance(self.rewards, Linked)
+        sums = Sums.of_counts(self.evidence) if linked else Sums(self.evidence)
         self._moves.noise = self.noise  # in the unit of the rewards
         members = self._moves.from_prior(rng, self.chains)
         steps = self.burn_in + self.n_draws // self.chains
-        theta = np.empty((self.chains, steps, self.dimension))
+        theta, intercepts = np.empty((self.chains, steps, self.dimension)), np.empty((self.chains, steps))
         learnt = {name: np.empty((self.chains, steps)) for name in members.learnt()}
         included = np.zeros(self.dimension)
         every = max(BLOCK_EVERY, BLOCK_EVERY_PER_FEATURE * self.dimension)
         step = 0
+        if linked:
+            some = np.empty((self.chains, FIRST, self.dimension)), np.empty((self.chains, FIRST))
+            self._moves.jumps(members, self.evidence, sums, rng, *some, first=FIRST)
         while step < steps:
             last = step
-            if self._moves.over_models:
+            if linked:
+                last = step if self._moves.learn else min(step + AT_ONCE, steps) - 1
+                some = theta[:, step : last + 1], intercepts[:, step : last + 1]
+                self._moves.jumps(members, self.evidence, sums, rng, *some)
+            elif self._moves.over_models:
                 self._moves.models(members, sums, rng)
             elif step % every == 0:
                 self._moves.block(members, sums, rng)
@@ -197,9 +221,10 @@ class Gibbs(Engine):
                 included += self._included(members, theta[:, max(step, self.burn_in) : last + 1])
             step = last + 1
         kept = theta[:, self.burn_in :].reshape(self.n_draws, -1)
+        levels = None if members.intercepts is None else intercepts[:, self.burn_in :].reshape(-1)
         return {
             "_rng": rng,
-            "_draws": Draws.trusted(kept, np.full(self.n_draws, 1.0 / self.n_draws)),
+            "_draws": Draws.trusted(kept, np.full(self.n_draws, 1.0 / self.n_draws), levels),
             "_inclusion": frozen(included / (steps - self.burn_in)),
             "_learnt": {name: values[:, self.burn_in :].reshape(-1) for name, values in learnt.items()},
         }
@@ -217,6 +242,8 @@ class Gibbs(Engine):
         drawn = None
         if self._draws is not None:
             drawn = {"theta": self._draws.theta, "inclusion": self._inclusion, "learnt": self._learnt}
+            if self._draws.intercepts is not None:
+                drawn["intercepts"] = self._draws.intercepts
         return {**super().state(), "drawn": drawn}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -228,5 +255,7 @@ class Gibbs(Engine):
         if drawn is not None:
             if list(drawn["learnt"]) != self._moves.learnt():
                 raise wrong("drawn.learnt", "what the prior learns", ", ".join(drawn["learnt"]) or "nothing")
-            self._draws = Draws.trusted(drawn["theta"], np.full(self.n_draws, 1.0 / self.n_draws))
+            self.check_intercepts(drawn)
+            weights = np.full(self.n_draws, 1.0 / self.n_draws)
+            self._draws = Draws.trusted(drawn["theta"], weights, drawn.get("intercepts"))
             self._inclusion, self._learnt = drawn["inclusion"], drawn["learnt"]

@@ -1,7 +1,8 @@
 """Moves that leave a spike-and-slab posterior unchanged, for an ensemble of particles or chains.
 
 :class:`Moves` changes θ, γ and, where they are learnt, β, V and σ² of an :class:`Ensemble`. The work is done by the
-kernels of ``point_mass.py``, ``collapsed.py``, ``continuous.py``, ``blocked.py`` and ``rows.py``.
+kernels of ``point_mass.py``, ``collapsed.py``, ``continuous.py``, ``blocked.py``, ``reversible_jump.py`` and
+``rows.py``.
 """
 
 import math
@@ -15,7 +16,8 @@ from numpy.random import Generator
 
 from sparsebandits.arguments import LARGEST, FloatArray, IntArray
 from sparsebandits.model import limits
-from sparsebandits.model.families import Linked
+from sparsebandits.model.counts import Counts
+from sparsebandits.model.families import Linked, Poisson
 from sparsebandits.model.priors import (
     BetaInclusion,
     GaussianSpike,
@@ -34,6 +36,7 @@ from sparsebandits.posteriors.kernels.collapsed import collapsed_sweep
 from sparsebandits.posteriors.kernels.continuous import GAUSSIAN, LAPLACE, continuous_sweeps
 from sparsebandits.posteriors.kernels.inline_random import random_state
 from sparsebandits.posteriors.kernels.point_mass import point_mass_sweep
+from sparsebandits.posteriors.kernels.reversible_jump import LOGIT, POISSON, PROBIT, jumping_sweeps
 from sparsebandits.posteriors.rows import Rows
 from sparsebandits.posteriors.threads import BLOCK, in_blocks
 
@@ -389,6 +392,61 @@ class Moves:
         place = np.empty(size, dtype=np.intp)
         place[listed] = np.arange(size)  # each takes the place of a member that had its model
         members.coefficients = after.take(place)
+
+    def jumps(
+        self,
+        members: Ensemble,
+        counts: Counts,
+        sums: Sums,
+        rng: Generator,
+        passed: FloatArray,
+        passed_intercepts: FloatArray,
+        first: int = 0,
+    ) -> None:
+        """Sweep over the coefficients of clicks or counts by reversible jumps and slice sampling, for a point mass.
+
+        Nothing here is approximated, so no surrogate is needed; a sweep costs O(d) passes over the distinct rows.
+
+        Parameters
+        ----------
+        members : Ensemble
+            Members, which are changed in place.
+        counts : Counts
+            The data.
+        sums : Sums
+            Sums of them (:meth:`Sums.of_counts`).
+        rng : Generator
+            Source of randomness.
+        passed : array of shape (M, n, d)
+            Filled with θ after each of n sweeps, of which there is at least one.
+        passed_intercepts : array of shape (M, n)
+            Filled with α after each of them; zero if there is none.
+        first : int, default=0
+            Number of these sweeps that only bring chains from where they start to where the posterior is.
+        """
+        family = self._linked
+        assert family is not None
+        code = POISSON if isinstance(family, Poisson) else LOGIT if family.link == "logit" else PROBIT
+        jumping_sweeps(
+            passed,
+            passed_intercepts,
+            members.theta.copy(),
+            np.zeros(len(members)) if members.intercepts is None else members.intercepts.copy(),
+            (code, counts.successes, counts.trials),
+            np.array(counts.rows.T, order="C"),
+            sums.neighbours,
+            self._slab_mean,
+            self._slab_variance,
+            self._scales(members),
+            self._log_odds,
+            self._shared_log_odds(members),
+            family.intercept_variance if family.intercept else 0.0,
+            first,
+            random_state(rng),
+        )
+        members.coefficients = Rows.of(passed[:, -1])
+        if members.intercepts is not None:
+            members.intercepts = passed_intercepts[:, -1].copy()
 
     def block(self, members: Ensemble, sums: Sums, rng: Generator) -> None:
         """Sweep over γ with θ integrated out, then draw θ in one block, for a Gaussian or Laplace spike.
