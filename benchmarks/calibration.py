@@ -2,8 +2,9 @@
 
 Talts, Betancourt, Simpson, Vehtari and Gelman (2018). Draw θ from the prior and rewards given θ; then the rank of θ
 among draws of its posterior is uniform, if the posterior is right. So are the ranks of what is computed from θ: here
-each coefficient, the log likelihood, the number of coefficients that are not small, and the best reward. Besides,
-inclusion probabilities are calibrated: of the coefficients given 70%, 70% are in the model. Ties are broken at random.
+each coefficient (and the intercept of clicks), the log likelihood, the number of coefficients that are not small, and
+the best reward. Besides, inclusion probabilities are calibrated: of the coefficients given 70%, 70% are in the model.
+Ties are broken at random. Clicks and counts have the default prior, with all that it learns.
 
 Writes ``tests/posteriors/calibration.json``: the counts, the date, and a digest of the code that they were made with.
 The test suite checks all three. Langevin is among them to show what an approximation looks like, and an engine that is
@@ -24,14 +25,21 @@ from numpy.random import Generator
 import sparsebandits as sb
 from benchmarks import sources
 from sparsebandits.arguments import FloatArray
+from sparsebandits.model.families import FARTHEST, Linked
+from sparsebandits.model.priors import default_prior
+from sparsebandits.model.rewards import Rewards
 
 STORED = Path(__file__).parent.parent / "tests" / "posteriors" / "calibration.json"
 D, ROWS, NOISE, DRAWS, BINS = 5, 12, 1.0, 99, 20
+LINKED_ROWS = 40
+"""Number of clicks or counts, each of which says less than a Gaussian reward."""
+
 SMALL = 0.1
 INCLUSION, SLAB_VARIANCE = 0.3, 1.0
 
 Engine: TypeAlias = sb.Enumeration | sb.Particles | sb.Gibbs | sb.Langevin
 Sampler: TypeAlias = Callable[[FloatArray, FloatArray, int], tuple[Engine, FloatArray]]
+"""Takes x, y and a seed; returns the engine and draws of the coefficients, the intercept of clicks last."""
 
 
 def _prior(spike: Any) -> sb.SpikeSlab:
@@ -45,6 +53,20 @@ def sampled(make: Callable[[int], Engine]) -> Sampler:
         engine = make(seed)
         engine.update(x, y)
         return engine, engine.sample(np.random.default_rng(seed), DRAWS)
+
+    return run
+
+
+def picked(make: Callable[[int], Engine]) -> Sampler:
+    """Return a sampler of draws with their intercepts, by weight."""
+
+    def run(x: FloatArray, y: FloatArray, seed: int) -> tuple[Engine, FloatArray]:
+        engine = make(seed)
+        engine.update(x, y)
+        draws = engine.draws()
+        chosen = np.random.default_rng(seed).choice(len(draws), size=DRAWS, p=draws.weights)
+        columns = () if draws.intercepts is None else (draws.intercepts[chosen],)
+        return engine, np.column_stack((draws.theta[chosen], *columns))
 
     return run
 
@@ -64,37 +86,71 @@ POINT, LAPLACE = _prior(sb.PointMass()), _prior(sb.LaplaceSpike(0.05))
 WIDE = _prior(sb.LaplaceSpike(0.3))
 """About as wide as the likelihood of a coefficient, which the sweeps of Gibbs treat apart."""
 
-CASES: dict[str, tuple[sb.SpikeSlab, Sampler]] = {
-    "Enumeration": (POINT, sampled(lambda seed: sb.Enumeration(POINT, D, NOISE))),
-    "Particles": (POINT, sampled(lambda seed: sb.Particles(POINT, D, NOISE, 2000, seed))),
-    "Particles, Laplace spike": (LAPLACE, sampled(lambda seed: sb.Particles(LAPLACE, D, NOISE, 2000, seed))),
-    "Gibbs": (POINT, thinned(lambda seed: sb.Gibbs(POINT, D, NOISE, 10 * DRAWS, seed, chains=1))),
-    "Gibbs, Laplace spike": (LAPLACE, thinned(lambda seed: sb.Gibbs(LAPLACE, D, NOISE, 10 * DRAWS, seed, chains=1))),
-    "Gibbs, wide Laplace spike": (WIDE, thinned(lambda seed: sb.Gibbs(WIDE, D, NOISE, 10 * DRAWS, seed, chains=1))),
-    "Langevin": (LAPLACE, thinned(lambda seed: sb.Langevin(LAPLACE, D, NOISE, 10 * DRAWS, seed, burn_in=1000))),
-    "planted: noise": (POINT, sampled(lambda seed: sb.Particles(POINT, D, 0.6 * NOISE, 2000, seed))),
+GAUSSIAN, CLICKS, COUNTS = sb.Gaussian(NOISE), sb.Bernoulli(intercept=True), sb.Poisson()
+DEFAULT, OF_COUNTS = default_prior(np.ones((1, D))), default_prior(np.ones((1, D)), counts=True)
+
+CASES: dict[str, tuple[sb.SpikeSlab, Rewards, Sampler]] = {
+    "Enumeration": (POINT, GAUSSIAN, sampled(lambda seed: sb.Enumeration(POINT, D, NOISE))),
+    "Particles": (POINT, GAUSSIAN, sampled(lambda seed: sb.Particles(POINT, D, NOISE, 2000, seed))),
+    "Particles, Laplace spike": (LAPLACE, GAUSSIAN, sampled(lambda seed: sb.Particles(LAPLACE, D, NOISE, 2000, seed))),
+    "Gibbs": (POINT, GAUSSIAN, thinned(lambda seed: sb.Gibbs(POINT, D, NOISE, 10 * DRAWS, seed, chains=1))),
+    "Gibbs, Laplace spike": (
+        LAPLACE,
+        GAUSSIAN,
+        thinned(lambda seed: sb.Gibbs(LAPLACE, D, NOISE, 10 * DRAWS, seed, chains=1)),
+    ),
+    "Gibbs, wide Laplace spike": (
+        WIDE,
+        GAUSSIAN,
+        thinned(lambda seed: sb.Gibbs(WIDE, D, NOISE, 10 * DRAWS, seed, chains=1)),
+    ),
+    "Langevin": (
+        LAPLACE,
+        GAUSSIAN,
+        thinned(lambda seed: sb.Langevin(LAPLACE, D, NOISE, 10 * DRAWS, seed, burn_in=1000)),
+    ),
+    "Particles, clicks": (DEFAULT, CLICKS, picked(lambda seed: sb.Particles(DEFAULT, D, None, 2000, seed, CLICKS))),
+    "Particles, counts": (OF_COUNTS, COUNTS, picked(lambda seed: sb.Particles(OF_COUNTS, D, None, 2000, seed, COUNTS))),
+    "planted: noise": (POINT, GAUSSIAN, sampled(lambda seed: sb.Particles(POINT, D, 0.6 * NOISE, 2000, seed))),
 }
 
 QUANTITIES = (*(f"coefficient {j}" for j in range(D)), "log likelihood", "not small", "best reward")
 
 
-def quantities(theta: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return each of QUANTITIES for rows of θ, shape ``(·, 8)``."""
-    misfit = ((y - theta @ x.T) ** 2).sum(axis=1)
-    columns = (-misfit / (2 * NOISE), (np.abs(theta) > SMALL).sum(axis=1), (theta @ x.T).max(axis=1))
-    return np.column_stack((theta, *columns))
+def names(case: str) -> tuple[str, ...]:
+    """Return the names of the quantities whose ranks a case has."""
+    return (*QUANTITIES, "intercept") if CASES[case][1].intercept else QUANTITIES
+
+
+def quantities(coefficients: FloatArray, x: FloatArray, y: FloatArray, rewards: Rewards) -> FloatArray:
+    """Return each of the quantities for rows of coefficients, shape ``(·, 8)``, or ``(·, 9)`` with an intercept."""
+    theta, intercept = coefficients[:, :D], coefficients[:, D:]
+    eta = theta @ x.T
+    if isinstance(rewards, Linked):
+        eta = np.clip(eta + intercept.sum(axis=1, keepdims=True), -FARTHEST, FARTHEST)
+        fit = rewards.log_likelihood(eta, y, 1.0).sum(axis=1)
+    else:
+        fit = -((y - eta) ** 2).sum(axis=1) / (2 * NOISE)
+    return np.column_stack((theta, fit, (np.abs(theta) > SMALL).sum(axis=1), eta.max(axis=1), intercept))
 
 
 def replicate(case: str, seed: int) -> tuple[list[int], list[float], list[bool]]:
     """Return the ranks of the truth, the inclusion probabilities, and what was in the model."""
-    prior, sampler = CASES[case]
+    prior, rewards, sampler = CASES[case]
     rng: Generator = np.random.default_rng((seed, 1))
     drawn = prior.sample(rng, 1, D)
-    theta = drawn.theta
-    x = rng.standard_normal((ROWS, D)) @ np.linalg.cholesky(0.4 * np.eye(D) + 0.6).T
-    y = x @ theta[0] + np.sqrt(NOISE) * rng.standard_normal(ROWS)
+    coefficients, rows = drawn.theta, LINKED_ROWS if isinstance(rewards, Linked) else ROWS
+    x = rng.standard_normal((rows, D)) @ np.linalg.cholesky(0.4 * np.eye(D) + 0.6).T
+    if isinstance(rewards, Linked):
+        level = rng.normal(0.0, np.sqrt(rewards.intercept_variance)) if rewards.intercept else 0.0
+        if rewards.intercept:
+            coefficients = np.append(coefficients, [[level]], axis=1)
+        means = rewards.mean(x @ drawn.theta[0] + level)
+        y = np.array([rewards.drawn(float(mean), float(rng.random())) for mean in means])
+    else:
+        y = x @ drawn.theta[0] + np.sqrt(NOISE) * rng.standard_normal(len(x))
     engine, draws = sampler(x, y, seed)
-    found, truth = quantities(draws, x, y), quantities(theta, x, y)
+    found, truth = (quantities(values, x, y, rewards) for values in (draws, coefficients))
     below, ties = (found < truth).sum(axis=0), (found == truth).sum(axis=0)
     return (below + rng.integers(0, ties + 1)).tolist(), engine.inclusion().tolist(), drawn.included[0].tolist()
 
@@ -105,7 +161,7 @@ def calibrate(case: str, seeds: range, workers: int = 1) -> dict[str, Any]:
     ranks, stated, true = (np.array(part) for part in zip(*results, strict=True))
     counts = {
         name: np.bincount(ranks[:, i] * BINS // (DRAWS + 1), minlength=BINS).tolist()
-        for i, name in enumerate(QUANTITIES)
+        for i, name in enumerate(names(case))
     }
     group = np.minimum((stated * 10).astype(int), 9)
     inclusion = []

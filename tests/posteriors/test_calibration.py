@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.calibration import BINS, CASES, QUANTITIES, STORED, calibrate, digest
+from benchmarks.calibration import BINS, CASES, STORED, calibrate, digest, names
 from scipy import stats
 
 from tests.statistical import FAMILY_WISE
@@ -15,7 +15,7 @@ EXACT = [case for case in CASES if case != "Langevin" and not case.startswith("p
 
 def p_value(case: dict[str, Any]) -> float:
     """Return the smallest p-value of all quantities and of the inclusions, corrected for their number."""
-    found = [stats.chisquare(case["ranks"][name]).pvalue for name in QUANTITIES]
+    found = [stats.chisquare(counts).pvalue for counts in case["ranks"].values()]
     stated, variance, true = (np.array([row[i] for row in case["inclusion"]]) for i in (1, 2, 3))
     use = variance > 1.0  # groups with enough in them
     z = (true[use] - stated[use]) / np.sqrt(variance[use])
@@ -32,7 +32,7 @@ def test_the_stored_run_belongs_to_this_code(stored: Any) -> None:
     assert stored["code"] == digest(), f"engines have changed since {stored['date']}: python -m benchmarks.calibration"
     assert stored["replications"] >= 1000
     for case in CASES:
-        for name in QUANTITIES:
+        for name in names(case):
             counts = stored["cases"][case]["ranks"][name]
             assert len(counts) == BINS
             assert sum(counts) == stored["replications"]
@@ -49,6 +49,6 @@ def test_what_is_wrong_is_seen(stored: Any) -> None:
         assert p_value(stored["cases"][case]) < FAMILY_WISE, case
 
 
-@pytest.mark.parametrize("case", ["Enumeration", "Particles"])
+@pytest.mark.parametrize("case", ["Enumeration", "Particles", "Particles, clicks"])
 def test_a_short_run_is_calibrated_too(case: str) -> None:
     assert p_value(calibrate(case, range(10_000, 10_200))) > FAMILY_WISE
