@@ -22,6 +22,15 @@ from sparsebandits.posteriors.kernels.continuous import (
 )
 from sparsebandits.posteriors.kernels.inline_random import binomial, happens, normal, random_state, uniform
 from sparsebandits.posteriors.kernels.point_mass import point_mass_sweep
+from sparsebandits.posteriors.kernels.reversible_jump import (
+    LOGIT,
+    POISSON,
+    PROBIT,
+    drawn,
+    fitted_normal,
+    log_likelihood,
+    slopes,
+)
 from sparsebandits.posteriors.kernels.rows import quadratic_forms
 from sparsebandits.posteriors.rows import Rows
 from tests.statistical import FAMILY_WISE, assert_means_agree
@@ -441,3 +450,67 @@ def test_quadratic_forms() -> None:
     gram = x.T @ x
     expected = ((theta @ gram) * theta).sum(axis=1)
     np.testing.assert_allclose(quadratic_forms(Rows.of(theta).arrays, gram), expected, rtol=1e-12)
+
+
+# Clicks and counts
+
+
+CODES: dict[str, tuple[int, sb.Bernoulli | sb.Poisson]] = {
+    "logit": (LOGIT, sb.Bernoulli()),
+    "probit": (PROBIT, sb.Bernoulli("probit")),
+    "Poisson": (POISSON, sb.Poisson()),
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_log_likelihoods_and_their_slopes(name: str) -> None:
+    code, family = CODES[name]
+    eta = np.concatenate((np.linspace(-30.0, 30.0, 601), [-200.0, 200.0]))
+    for successes, trials in ((0.0, 1.0), (1.0, 1.0), (2.3, 3.1)):
+        found = [log_likelihood(code, value, successes, trials) for value in eta]
+        np.testing.assert_allclose(found, family.log_likelihood(eta, successes, trials), rtol=1e-12, atol=1e-12)
+        step = 1e-5
+        for value in np.linspace(-12.0, 12.0, 49):
+            slope, information = slopes(code, value, successes, trials)
+            above, here, below = (log_likelihood(code, value + h, successes, trials) for h in (step, 0.0, -step))
+            scale = max(abs(here), 1.0)
+            assert slope == pytest.approx((above - below) / (2 * step), abs=1e-8 * scale, rel=1e-6)
+            nearby = [slopes(code, value + h, successes, trials)[0] for h in (step, -step)]
+            assert information == pytest.approx((nearby[1] - nearby[0]) / (2 * step), abs=1e-7 * scale, rel=1e-5)
+            assert information >= 0.0
+
+
+@pytest.mark.parametrize("successes", [0.0, 1.0, 1e3, 1e8])
+@pytest.mark.parametrize("base", [-300.0, 0.0, 40.0])
+def test_fits_find_the_mode_of_a_count(base: float, successes: float) -> None:
+    """Where the rate explodes, Newton's method alone would take hundreds of steps, or overshoot beyond all numbers."""
+    data = (POISSON, np.array([successes]), np.ones(1))
+    for z, precision in ((1.0, 0.04), (3.0, 1e-8)):
+        mode, deviation = fitted_normal(data, np.array([base]), np.array([z]), 0.0, precision)
+        slope, information = slopes(POISSON, base + z * mode, successes, 1.0)
+        assert deviation == pytest.approx((precision + z * z * information) ** -0.5, rel=0.02)
+        assert abs(z * slope - precision * mode) * deviation < 0.02
+
+
+def test_slices_have_the_density_that_they_should() -> None:
+    """One step from exact draws of a skewed density, by inversion on a grid; planted: a step told twice the data."""
+    base, z = np.array([0.3, -1.0]), np.array([1.5, -0.5])
+    grid = np.linspace(-12.0, 8.0, 200_001)
+
+    def cdf(weight: float) -> FloatArray:
+        logs = sum(
+            weight * stats.logistic.logcdf(sign * (b + v * grid)) for b, v, sign in zip(base, z, (-1, 1), strict=True)
+        )
+        density = np.exp(logs - 0.125 * grid**2)
+        return np.asarray(np.cumsum(density) / density.sum())
+
+    def p_value(weight: float) -> float:
+        s, rng = state(), np.random.default_rng(0)
+        data = (LOGIT, weight * np.array([0.0, 1.0]), weight * np.ones(2))
+        fit = fitted_normal(data, base, z, 0.0, 0.25)
+        starts = np.interp(rng.random(SIZE), cdf(1.0), grid)
+        found = [drawn(data, base, z, 0.0, 0.25, fit, t, False, s) for t in starts]
+        return float(stats.kstest(np.interp(found, grid, cdf(1.0)), "uniform").pvalue)
+
+    assert p_value(1.0) > FAMILY_WISE
+    assert p_value(2.0) < FAMILY_WISE
