@@ -43,7 +43,8 @@ def test_good_actions_are_found(family: Any, settings: dict[str, Any]) -> None:
     policy = sb.SparseIDS(actions, rewards=family, seed=3, n_draws=400, **settings)
     played = play(policy, chance, 150)
     assert np.mean(chance[played[-40:]]) > 0.8 * chance.max()
-    assert policy.posterior.inclusion()[0] > (0.5 if isinstance(family, sb.Poisson) else 0.9)
+    # Clicks say little about rates: over 14 seeds, it is 0.39 to 0.89 with Poisson rewards.
+    assert policy.posterior.inclusion()[0] > (0.3 if isinstance(family, sb.Poisson) else 0.9)
 
 
 @every_family
