@@ -98,16 +98,11 @@ class BayesianBanditsAgent:
         self._agent.update(self._context, np.array([reward]))
 
 
-class BayesianBanditsRegressor:
-    """Thompson sampling by hand on the package's regressor, which saves what the agent costs."""
+class BayesianBanditsModel:
+    """Thompson sampling by hand on one of the package's models, which saves what the agent costs."""
 
-    def __init__(self, problem: Problem) -> None:
-        import bayesianbandits as bb
-
-        self._rows = np.array(problem.actions)
-        self._model = bb.NormalRegressor(
-            alpha=1.0 / problem.prior_variance, beta=1.0 / problem.noise_variance, random_state=problem.seed
-        )
+    def __init__(self, rows: FloatArray, model: Any) -> None:
+        self._rows, self._model = np.array(rows), model
 
     def ask(self) -> int:
         """Play the best action under one draw."""
@@ -116,6 +111,13 @@ class BayesianBanditsRegressor:
     def tell(self, action: int, reward: float) -> None:
         """Condition on one observation."""
         self._model.partial_fit(self._rows[action : action + 1], np.array([reward]))
+
+
+def _bayesianbandits_regressor(problem: Problem) -> Competitor:
+    import bayesianbandits as bb
+
+    precisions = {"alpha": 1.0 / problem.prior_variance, "beta": 1.0 / problem.noise_variance}
+    return BayesianBanditsModel(problem.actions, bb.NormalRegressor(**precisions, random_state=problem.seed))
 
 
 def _contextualbandits_model(problem: Problem, rows: NDArray[Any], **settings: Any) -> Any:
@@ -236,16 +238,16 @@ class VowpalWabbit:
     times as fast; only the action that was played is parsed anew, with its cost, to be learnt from.
     """
 
-    def __init__(self, problem: Problem, exploration: str) -> None:
+    def __init__(self, actions: FloatArray, seed: int, options: str) -> None:
         from vowpalwabbit import Example, Workspace
 
-        self._rows = ["|a " + " ".join(f"{j}:{x:.9g}" for j, x in enumerate(row)) for row in problem.actions.tolist()]
-        self._workspace = Workspace(f"--quiet --cb_explore_adf --noconstant --random_seed {problem.seed} {exploration}")
+        self._rows = ["|a " + " ".join(f"{j}:{x:.9g}" for j, x in enumerate(row)) for row in actions.tolist()]
+        self._workspace = Workspace(f"--quiet --cb_explore_adf --random_seed {seed} {options}")
         self._parsed = Example
         self._examples = self._workspace.parse(self._rows)
         self._numbers = range(len(self._rows))
         self._probabilities: list[float] = []
-        self._random = random.Random(problem.seed)
+        self._random = random.Random(seed)
 
     def ask(self) -> int:
         """Draw from the probabilities that it predicts."""
@@ -278,7 +280,7 @@ PEERS = (
         "bayesianbandits TS, no agent",
         "bayesianbandits",
         "TS",
-        BayesianBanditsRegressor,
+        _bayesianbandits_regressor,
         "its regressor without its agent: faster, but the loop is the user's own",
     ),
     Entry(
@@ -325,14 +327,14 @@ PEERS = (
         "vowpalwabbit squarecb",
         "vowpalwabbit",
         "SGD",
-        lambda p: VowpalWabbit(p, "--squarecb --gamma_scale 1000"),
+        lambda p: VowpalWabbit(p.actions, p.seed, "--noconstant --squarecb --gamma_scale 1000"),
         f"actions are parsed once, not in each round; {_TUNED}",
     ),
     Entry(
         "vowpalwabbit bag",
         "vowpalwabbit",
         "SGD",
-        lambda p: VowpalWabbit(p, "--bag 5 --learning_rate 4"),
+        lambda p: VowpalWabbit(p.actions, p.seed, "--noconstant --bag 5 --learning_rate 4"),
         f"five bootstrapped models; {_TUNED}",
     ),
 )
