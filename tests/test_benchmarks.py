@@ -9,11 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks import (
+    click_calibration,
+    clicks,
     decisions,
     draws,
     former,
     gain,
     out_of_the_box,
+    paired,
     priors,
     regret,
     rule_games,
@@ -27,6 +30,9 @@ from benchmarks.page import BLOCK, PAGE, filled
 from benchmarks.regret import ENTRIES
 from benchmarks.section import Figures, release, target
 
+import sparsebandits as sb
+from sparsebandits.experiments.simulate import Problem
+from sparsebandits.randomness import NOISE_STREAM, IndexedNormals, child
 from sparsebandits.rules.information import REMAINS
 
 ROOT = Path(__file__).parents[1]
@@ -391,3 +397,134 @@ def test_settings_out_of_the_box_can_be_played() -> None:
         one = out_of_the_box.play(setting, player, 0)
         assert one == out_of_the_box.play(setting, player, 0)
         assert 0.0 <= one["found"] <= 1.0
+
+
+def test_the_tables_of_clicks_are_what_the_stored_games_say() -> None:
+    text, kept = clicks.PAGE.read_text(encoding="utf-8"), stored(clicks.STORED)
+    assert with_tables(text, clicks.COMMAND, clicks.tables(kept)) == text
+    assert with_tables(text, clicks.CALIBRATION, clicks.calibration(kept)) == text
+
+
+@pytest.mark.parametrize("player", ["SparseIDS, clicks", "SparseTS, clicks", "SparseIDS, Gaussian", "Laplace TS"])
+def test_games_of_clicks_are_deterministic_but_for_their_time(player: str) -> None:
+    one, two = (clicks.play("10%", player, 3, 25) for _ in range(2))
+    assert one.pop("ms") > 0 < two.pop("ms")
+    assert one == two
+    assert 0.0 < one["regret"][-1] < 25.0
+    assert ("calibration" in one) is (player in clicks.LOOKED_AT)
+
+
+def test_predicted_clicks_are_compared_with_the_truth() -> None:
+    """All actions are in a bin, and the draws behind intervals are those behind predictions."""
+    found = clicks.play("10%", "SparseIDS, clicks", 0, 25)["calibration"]
+    count, predicted, true = np.sum(found["bins"], axis=0)
+    world, _ = paired.world_of(clicks.SETTINGS["10%"], clicks.SEED, 0)
+    assert (count, true) == (200, pytest.approx(world.means.sum(), abs=1e-4))
+    assert 0.0 < predicted < 200.0
+    assert 0.5 < found["covered"] <= 1.0
+    policy = sb.SparseIDS(world.actions, rewards=sb.Bernoulli(), seed=0)
+    for reward in (0, 1, 0, 0, 1):
+        policy.tell(policy.ask(), reward)
+    assert click_calibration.mean_rewards(policy, world.actions).mean == pytest.approx(policy.predict().mean, abs=1e-5)
+
+
+def test_intervals_of_draws_hold_the_truth_as_often_as_they_say() -> None:
+    """Also with few draws: the error of the share is half a percent. The plain quantiles of 39 draws would hold 90%."""
+    rng = np.random.default_rng(0)
+    low, high = click_calibration.interval(rng.standard_normal((39, 2000)), np.full(39, 1 / 39))
+    truth = rng.standard_normal(2000)
+    assert abs(np.mean((low < truth) & (truth < high)) - 0.95) < 0.02
+    weights = np.array([0.5, 0.25, 0.25])
+    assert click_calibration.interval(np.array([[1.0], [2.0], [3.0]]), weights)[1] == pytest.approx([3.0])
+
+
+def test_the_table_of_reliability() -> None:
+    """Half of the actions are predicted at 1.5% and are at 3%, the others at 50% and are at 40%."""
+    bins = np.zeros((len(click_calibration.EDGES) - 1, 3))
+    bins[1], bins[7] = (100, 1.5, 3.0), (100, 50.0, 40.0)
+    look = {"bins": bins.tolist(), "squared error": 0.01, "covered": 0.9}
+    page = click_calibration.tables({"one": [look, look], "two": [look] * 3}, "a title")
+    assert "| 1% to 2% | 50.0% | 1.5% | 3.0% | 50.0% | 1.5% | 3.0% |" in page
+    assert "| 40% to 60% | 50.0% | 50.0% | 40.0% | 50.0% | 50.0% | 40.0% |" in page
+    assert "| 0% to 1% | 0.0% |  |  | 0.0% |  |  |" in page
+    assert "| two | 0.1000 (0.1000 to 0.1000) | 90.0% (90.0% to 90.0%) | 3 |" in page
+
+
+class Stubborn:
+    """A competitor that plays one row, and remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, float]] = []
+
+    def ask(self) -> int:
+        return 7
+
+    def tell(self, action: int, reward: float) -> None:
+        self.told.append((action, reward))
+
+
+def test_peers_are_told_the_rewards_that_policies_would_be() -> None:
+    setting, peer = clicks.SETTINGS["10%"], Stubborn()
+    found = paired.game(lambda problem: paired.Peer(peer, problem.actions), setting, 5, 2, rounds=40)
+    world, root = paired.world_of(setting, 5, 2)
+    noise = IndexedNormals(child(root, NOISE_STREAM))
+    outcomes = [world.outcome(t, 7, world.actions[7]) for t in range(40)]
+    assert peer.told == [(7, one.reward(t, world.rewards, noise)) for t, one in enumerate(outcomes)]
+    assert found["regret"] == [pytest.approx(40 * world.gaps[7], abs=1e-3)]
+
+
+def contest(*tuned: str) -> paired.Setting:
+    def make(problem: Problem) -> paired.Peer:
+        return paired.Peer(Stubborn(), problem.actions)
+
+    family, goals = clicks.SETTINGS["10%"].family, {"twice": 0.6, "equal": 0.9}
+    players = {"ours": make, "twice": make, "equal": make}
+    return paired.Setting(
+        "A title", family, 1000, players, goals, {name: {"good": make, "bad": make} for name in tuned}
+    )
+
+
+def played_by(setting: paired.Setting, trials: int) -> list[dict[str, object]]:
+    """Return games in which the regret of each player is a multiple of that of the first one."""
+    factors = {"ours": 1.0, "twice": 2.0, "equal": 1.0, "tuned": 4.0, "good": 3.0, "bad": 5.0}
+    return [
+        {"setting": "a", "player": name, "trial": t, "regret": [0.0, factors[name] * (9.0 + t)], "ms": 1.5}
+        for name in (*setting.names, *setting.entries)
+        for t in range(trials)
+    ]
+
+
+def test_players_are_compared_over_the_same_trials() -> None:
+    """With twice the regret of the first, the ratio is a half; a trial after a gap does not count."""
+    setting = contest()
+    games = [game for game in played_by(setting, 13) if game["player"] != "equal" or game["trial"] != 11]
+    page = paired.table(games, "a", setting)
+    assert "| ours | 15.0 (" in page
+    assert " | 0.50 (0.50 to 0.50) | at most 0.6: reached | 13 | 1.5 |" in page
+    assert " | 1.00 (1.00 to 1.00) | at most 0.9: missed | 11 | 1.5 |" in page
+    assert paired.table([], "a", setting) == "A title: Not played yet."
+
+
+def test_a_rival_is_tuned_on_games_of_its_own(tmp_path: Path) -> None:
+    setting, path = contest("tuned"), tmp_path / "games.jsonl"
+    games = played_by(setting, paired.TUNING_TRIALS)
+    path.write_text("\n".join(json.dumps(game) for game in games[:-1]))
+    with pytest.raises(RuntimeError, match="all games of its grid"):
+        paired.part(path, "a", setting, "tuned")
+    path.write_text("\n".join(json.dumps(game) for game in games))
+    assert paired.part(path, "a", setting, "tuned") == (setting.entries["good"], setting.seed, {"entry": "good"})
+    assert paired.part(path, "a", setting, "bad") == (setting.entries["bad"], setting.tuning_seed, {})
+    assert "tuned: `good`, the best of 2 entries." in paired.table(games, "a", setting)
+    wanted = paired.jobs({"a": setting}, ["a"], None, 2)
+    assert wanted == [("a", player, trial) for trial in range(2) for player in setting.names]
+    assert len(paired.tuning_jobs({"a": setting}, wanted)) == 2 * paired.TUNING_TRIALS
+    assert paired.tuning_jobs({"a": setting}, paired.jobs({"a": setting}, ["a"], ["ours"], 2)) == []
+
+
+def test_comparisons_have_worlds_that_no_grid_was_tuned_on() -> None:
+    for setting in clicks.SETTINGS.values():
+        assert setting.seed != setting.tuning_seed
+        assert set(setting.goals) <= set(setting.names)
+        assert not set(setting.entries) & set(setting.names)
+    seeds = {clicks.SEED, clicks.TUNING_SEED}
+    assert not seeds & {draws.SEED, rule_games.SEED, screening.SEED, out_of_the_box.SEED}
