@@ -1,7 +1,6 @@
 """Play a policy against an instance and time it, round by round, for the sections that watch how cost develops."""
 
 from collections.abc import Iterator
-from math import sqrt
 from time import process_time
 from typing import NamedTuple
 
@@ -18,17 +17,19 @@ class Round(NamedTuple):
     regret: float
 
 
-def rounds(policy: sb.Policy, instance: sb.environments.Instance, count: int, noise_seed: int) -> Iterator[Round]:
+def rounds(policy: sb.Policy, world: sb.environments.World, count: int, noise_seed: int) -> Iterator[Round]:
     """Play ``count`` rounds; the noise is that of ``noise_seed``, the round and the action, whoever plays."""
-    noise, deviation = IndexedNormals(noise_seed), sqrt(instance.noise_variance)
+    noise = IndexedNormals(noise_seed)
     for t in range(count):
+        offered = world.offered(t)
         begun = process_time()
-        decision = policy.ask()
+        decision = policy.ask() if offered is None else policy.ask(offered)
         asked = process_time()
-        reward = float(instance.means[decision.action]) + deviation * noise(t, decision.action)
+        outcome = world.outcome(t, decision.action, decision.features)
+        reward = outcome.reward(t, world.rewards, noise)
         rewarded = process_time()
         policy.tell(decision, reward)
-        yield Round(asked - begun, process_time() - rewarded, float(instance.gaps[decision.action]))
+        yield Round(asked - begun, process_time() - rewarded, outcome.regret)
 
 
 def sparse_ids(instance: sb.environments.Instance, sparsity: int, seed: int, draws: int = 10_000) -> sb.SparseIDS:

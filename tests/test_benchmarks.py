@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from benchmarks import (
     click_calibration,
+    click_speed,
     clicks,
     decisions,
     draws,
@@ -528,3 +529,30 @@ def test_comparisons_have_worlds_that_no_grid_was_tuned_on() -> None:
         assert not set(setting.entries) & set(setting.names)
     seeds = {clicks.SEED, clicks.TUNING_SEED}
     assert not seeds & {draws.SEED, rule_games.SEED, screening.SEED, out_of_the_box.SEED}
+
+
+def test_click_speed() -> None:
+    page = run("benchmarks.click_speed", "--quick")
+    assert page.count("at most 5 ") == 4
+    assert re.search(r"^changing +default +clicks, 3%( +[\d.]+){5}$", page, re.MULTILINE)
+
+
+def test_goals_on_the_speed_of_clicks_are_met_and_missed() -> None:
+    """Ratios are taken within a seed, growth on changing actions from the middle of a run to its end."""
+
+    def runs(factor: float, growth: float) -> list[Figures]:
+        return [
+            {
+                "actions": actions,
+                "draws": number,
+                "family": family,
+                "mean": [1.0, 3.0] if family == click_speed.GAUSSIAN else [factor, 3.0 * factor],
+                "stretches": [[1.0, 1.0, 1.0, growth]] * 2,
+            }
+            for actions, number in click_speed.CASES
+            for family in click_speed.FAMILIES
+        ]
+
+    assert all(goal["met"] for goal in click_speed.goals(runs(4.9, 1.05)))
+    assert [goal["met"] for goal in click_speed.goals(runs(5.1, 1.5))] == [False] * 8 + [True] * 2
+    assert not any(goal["met"] for goal in click_speed.goals(runs(5.1, 2.1)))
