@@ -194,7 +194,7 @@ def collapsed(posterior: sb.Enumeration, theta: FloatArray, swaps: int, seed: in
     rows, gram = Rows.of(models.astype(np.float64)), posterior.evidence.gram
     slab_mean, slab_variance, log_odds, sizes = prior
     ends, columns, values = collapsed_sweep(
-        (rows.begins, rows.ends, rows.columns), counts, d, np.ones(len(models)), rng.permutation(d), swaps, False,
+        (rows.begins, rows.ends, rows.columns), counts, d, np.ones(len(models)), rng.permutation(d), True, swaps, False,
         correlated_neighbours(gram), gram, posterior.evidence.moment, slab_mean, slab_variance,
         np.ones(len(models)), log_odds, sizes, np.zeros(len(models)), state(seed),
     )  # fmt: skip

@@ -186,7 +186,7 @@ def swept(
     rows, gram = Rows.of(models.astype(np.float64)), posterior.evidence.gram
     ends, columns, values = collapsed_sweep(
         (rows.begins, rows.ends, rows.columns), counts, D, np.ones(len(models)),
-        np.random.default_rng(seed).permutation(D), 2, exchange, correlated_neighbours(gram, 1), gram,
+        np.random.default_rng(seed).permutation(D), True, 2, exchange, correlated_neighbours(gram, 1), gram,
         posterior.evidence.moment, SLAB_MEAN, SLAB_VARIANCE, np.ones(len(models)), moves._log_odds + shift,
         moves._size_log_odds, np.zeros(len(models)), state(seed),
     )  # fmt: skip
