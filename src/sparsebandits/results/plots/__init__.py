@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from sparsebandits.results.plots.curves import regret_curves as regret_curves
     from sparsebandits.results.plots.curves import regret_panels as regret_panels
     from sparsebandits.results.plots.curves import sweep as sweep
-    from sparsebandits.results.plots.drift import drift as drift
     from sparsebandits.results.plots.information import RatioPanel as RatioPanel
     from sparsebandits.results.plots.information import TotalPanel as TotalPanel
     from sparsebandits.results.plots.information import information_panels as information_panels
@@ -33,5 +32,6 @@ if TYPE_CHECKING:
     from sparsebandits.results.plots.style import looks as looks
     from sparsebandits.results.plots.style import new_figure as new_figure
     from sparsebandits.results.plots.style import write as write
+    from sparsebandits.results.plots.surprise import drift as drift
 else:
     __getattr__, __dir__, __all__ = lazy.names(__name__)
