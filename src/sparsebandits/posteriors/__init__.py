@@ -10,5 +10,6 @@ if TYPE_CHECKING:
     from sparsebandits.posteriors.engine import Engine as Engine
     from sparsebandits.posteriors.langevin import DivergenceError as DivergenceError
     from sparsebandits.posteriors.langevin import PowerDecay as PowerDecay
+    from sparsebandits.posteriors.quadrature import Nodes as Nodes
 else:
     __getattr__, __dir__, __all__ = lazy.names(__name__)

@@ -295,7 +295,7 @@ class Enumeration(Engine):
 
     @property
     def nodes(self) -> Nodes:
-        """Nodes of the quadrature for clicks and counts: any posterior mean is a weighted sum over them.
+        """Nodes of the quadrature for clicks and counts, a weighted sum over which is any posterior mean.
 
         Raises
         ------
