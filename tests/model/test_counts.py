@@ -35,6 +35,21 @@ def test_a_copy_that_was_given_up_leaves_no_trace() -> None:
     assert counts.successes.tolist() == [1.0, 0.0, 0.0]
 
 
+def test_copies_may_all_take_in_more() -> None:
+    """Planted: copies append to the same array; the row of one has the features of another's."""
+    counts = Counts(1)
+    counts.absorb(np.array([[1.0]]), np.array([1.0]))
+    copies = [counts.copied() for _ in range(3)]
+    for number, one in enumerate(copies):
+        one.absorb(np.array([[2.0 + number], [9.0]]), np.array([1.0, 0.0]))
+    for number, one in enumerate(copies):
+        one.absorb(10.0 * number + np.arange(100.0)[:, np.newaxis], np.zeros(100))
+        assert one.rows[:3].ravel().tolist() == [1.0, 2.0 + number, 9.0]
+        assert len(np.unique(one.rows)) == len(one.rows)
+        assert one.trials[1] == 1.0 + (number == 0)
+    assert counts.rows.ravel().tolist() == [1.0]
+
+
 def test_weights_and_zero() -> None:
     counts = Counts(1)
     counts.absorb(np.array([[0.0], [-0.0]]), np.array([3.0, 1.0]), np.array([0.5, 2.0]))

@@ -31,6 +31,7 @@ def test_a_half_life_is_a_number_of_decisions_or_a_time() -> None:
 
 @pytest.mark.parametrize("family", [sb.Gaussian, sb.Bernoulli, sb.Poisson])
 def test_an_infinite_half_life_is_no_forgetting(family: Any) -> None:
+    assert sb.Discount(np.float32(np.inf)) == sb.Discount(np.inf)
     assert family(forgetting=sb.Discount(math.inf)) == family()
     assert family(forgetting=sb.Discount(5)).forgetting == sb.Discount(5)
     assert "forgetting" not in repr(family())

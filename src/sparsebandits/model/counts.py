@@ -22,7 +22,8 @@ FIRST = 64
 class Counts:
     """Successes s and trials n of each distinct row.
 
-    Copies share the rows, which are only ever appended to; so taking in a reward costs O(U) for U rows.
+    Copies share the rows, which are only ever appended to, until two of them append different ones; so taking in a
+    reward costs O(U) for U rows.
 
     Parameters
     ----------
@@ -63,8 +64,9 @@ class Counts:
         self.log_base = 0.0
         self.successes: FloatArray = np.empty(0)
         self.trials: FloatArray = np.empty(0)
-        self._rows: FloatArray = np.empty((FIRST, dimension))  # those beyond len(trials) are free
-        self._places: dict[bytes, int] = {}  # may have places of a copy that was given up
+        self._rows: FloatArray = np.empty((FIRST, dimension))  # those beyond len(trials) are free, or a copy's
+        self._keys: dict[int, bytes] = {}  # bytes of the row at each place, those of copies included
+        self._places: dict[bytes, int] = {}  # a place of each row, maybe in a copy
 
     @property
     def rows(self) -> FloatArray:
@@ -112,16 +114,25 @@ class Counts:
         """Return the place of a row, which is appended after the ``used`` ones if it is new."""
         key = row.tobytes()
         place = self._places.get(key, used)
-        if place < used and np.array_equal(self._rows[place], row):
+        if place < used and self._keys[place] == key:
             return place
-        if used == len(self._rows):
-            self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+        # The first copy to append has the place; ``setdefault`` is one step, whatever other threads do.
+        if used == len(self._rows) or self._keys.setdefault(used, key) != key:
+            self._part(used)
+            self._keys[used] = key
         self._rows[used] = row
         self._places[key] = used
         return used
 
+    def _part(self, used: int) -> None:
+        """Stop sharing: go on with a copy of the first ``used`` rows, and with room for more."""
+        rows = np.empty((max(FIRST, 2 * used), self.dimension))
+        rows[:used] = self._rows[:used]
+        self._keys = {place: self._keys[place] for place in range(used)}
+        self._rows, self._places = rows, {key: place for place, key in self._keys.items()}
+
     def copied(self) -> "Counts":
-        """Return a copy that may take in more; one of the two may, not both."""
+        """Return a copy; both may take in more."""
         return forked(self)
 
     def scaled(self, factor: float) -> "Counts":
@@ -158,3 +169,4 @@ class Counts:
         self.log_base = found["log_base"]
         room = np.empty((max(FIRST - len(rows), 0), self.dimension))
         self._rows, self._places = np.concatenate((rows, room)), places
+        self._keys = {place: key for key, place in places.items()}

@@ -32,6 +32,9 @@ LINKS = ("logit", "probit")
 FARTHEST = 500.0
 """Largest |η|: beyond it, e^η is on its way to overflow, and no data are needed to tell two such numbers apart."""
 
+LARGEST_LOG = 700.0
+"""Logarithm of the largest odds ratio or rate ratio, near that of the largest number."""
+
 LARGE_COUNT = 1e8
 """Mean of counts above which they are drawn as rounded normals: SciPy's quantiles end there."""
 

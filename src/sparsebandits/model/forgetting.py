@@ -21,6 +21,7 @@ import numpy as np
 
 from sparsebandits.arguments import (
     ArgumentTypeError,
+    ArgumentValueError,
     FloatArray,
     IntArray,
     check_between,
@@ -128,7 +129,7 @@ class Discount:
         if isinstance(half_life, timedelta):
             object.__setattr__(self, "unit", "seconds")
             half_life = half_life.total_seconds()
-        infinite = isinstance(half_life, float) and half_life == math.inf
+        infinite = isinstance(half_life, float | np.floating) and half_life == math.inf
         value = math.inf if infinite else check_positive("half_life", half_life)
         object.__setattr__(self, "half_life", value)
 
@@ -208,9 +209,13 @@ def moment(time: object = None) -> float:
     """
     if time is None:
         time = datetime.now(UTC)
-    if not isinstance(time, datetime | int | float):
+    if not isinstance(time, datetime | int | float | np.integer | np.floating):
         raise ArgumentTypeError("time", "a datetime, or a number of seconds since 1970", shown(time))
-    return check_between("time", time.timestamp() if isinstance(time, datetime) else time, FIRST, LAST)
+    try:
+        seconds = time.timestamp() if isinstance(time, datetime) else time
+    except (OverflowError, ValueError):  # no time at all (NaT), or local and near the end of all dates
+        raise ArgumentValueError("time", "a time from year 1 to 9999", shown(time)) from None
+    return check_between("time", seconds, FIRST, LAST)
 
 
 def brief(rewards: Any) -> str:

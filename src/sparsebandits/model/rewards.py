@@ -139,7 +139,8 @@ def rewards_of(rewards: object, noise_variance: object = None, default: Any = UN
             raise ArgumentTypeError("noise_variance", "a number or an InverseGammaNoise", shown(given))
         return Gaussian(check_positive("noise_variance", given))
     if not isinstance(rewards, Gaussian | Bernoulli | Poisson):
-        raise ArgumentTypeError("rewards", "a family of rewards, such as Gaussian(variance=2.0)", shown(rewards))
+        families = "a family of rewards: Gaussian(), Bernoulli() for clicks or Poisson() for counts"
+        raise ArgumentTypeError("rewards", families, shown(rewards))
     if noise_variance is not None:
         noise = "which has the noise" if isinstance(rewards, Gaussian) else "which have none"
         raise ArgumentValueError("noise_variance", f"none beside rewards, {noise}", shown(noise_variance))

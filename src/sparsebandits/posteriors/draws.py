@@ -47,6 +47,9 @@ class Draws:
         The draws as the engine has them: dense, or as compressed rows.
     intercepts : array of shape (M,) or None
         Intercept α of each draw, where rewards are clicks or counts and have one.
+    exact : bool
+        Whether these are all values that θ may have, with their probabilities: then sums over them have no Monte Carlo
+        error, and none is corrected for. False for draws that are a sample.
 
     Raises
     ------
@@ -63,6 +66,7 @@ class Draws:
     source: "FloatArray | Rows"
     weights: FloatArray
     intercepts: FloatArray | None = None
+    exact: bool = False
 
     def __init__(self, theta: object, weights: object) -> None:
         dense = check_matrix("theta", theta)
@@ -72,7 +76,13 @@ class Draws:
         self.source, self.weights = frozen(dense.copy()), frozen(checked.copy())
 
     @classmethod
-    def trusted(cls, source: "FloatArray | Rows", weights: FloatArray, intercepts: FloatArray | None = None) -> "Draws":
+    def trusted(
+        cls,
+        source: "FloatArray | Rows",
+        weights: FloatArray,
+        intercepts: FloatArray | None = None,
+        exact: bool = False,
+    ) -> "Draws":
         """Return draws from an engine, without checking or copying.
 
         Parameters
@@ -83,6 +93,8 @@ class Draws:
             Weights that sum to one; made read-only.
         intercepts : array of shape (M,), optional
             Intercepts of the draws.
+        exact : bool, default=False
+            Whether these are all values that θ may have.
 
         Returns
         -------
@@ -92,7 +104,7 @@ class Draws:
         draws = object.__new__(cls)
         draws.source = source if isinstance(source, Rows) else frozen(source)
         draws.weights = frozen(weights)
-        draws.intercepts = intercepts
+        draws.intercepts, draws.exact = intercepts, exact
         return draws
 
     @property

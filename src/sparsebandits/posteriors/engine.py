@@ -34,7 +34,7 @@ from sparsebandits.atomic import forked, interruptible
 from sparsebandits.layouts import GENERATOR, Absent, Layout, Maybe, Names, Number, Reals, read, wrong
 from sparsebandits.model.counts import Counts
 from sparsebandits.model.evidence import Evidence
-from sparsebandits.model.families import Linked, Poisson
+from sparsebandits.model.families import LARGEST_LOG, Linked, Poisson
 from sparsebandits.model.features import Level
 from sparsebandits.model.forgetting import Discount
 from sparsebandits.model.limits import check_sums, slab, unit_of
@@ -548,7 +548,7 @@ class Engine(ABC):
         columns = moments(draws.theta, draws.weights)
         columns |= {"P(included)": self.inclusion(), "P(positive)": draws.weights @ (draws.theta > 0)}
         if isinstance(self.rewards, Linked) and self.rewards.ratio is not None:
-            columns |= {self.rewards.ratio: np.exp(columns["mean"])}
+            columns |= {self.rewards.ratio: np.exp(np.minimum(columns["mean"], LARGEST_LOG))}
         return _rows("feature", features, columns)
 
     def hyperparameters(self) -> Rows:

@@ -252,9 +252,11 @@ class Laplace(Engine):
             If features or sums are so large that the mode could not be found.
         """
         data: Counts = self.evidence
+        # Older rewards have been discounted since the last fit, so their evidence is another one.
+        before = self._fit if self.forgetting is None else self._refitted()
+        log_base = data.log_base
         data.absorb(x, y, weights)
-        rows = np.insert(data.rows, 0, 1.0, axis=1) if self.rewards.intercept else data.rows
-        design, offset = rows * self._prior_deviation, rows @ self._prior_mean
+        design, offset = self._design()
         for name, of, values, most in (
             ("x", "features times prior standard deviations", design, REACH),
             ("x", "features with η at the prior mean", offset, FARTHEST_MEAN),
@@ -264,8 +266,22 @@ class Laplace(Engine):
             largest = float(np.abs(values).max())
             if largest > most:
                 raise ArgumentValueError(name, f"{of} of magnitude at most {most:g}", f"{largest:g}")
-        self._fit = fitted(self.rewards, design, offset, data.successes, data.trials, self._fit.mode)
+        self._fit = self._refitted()
+        if len(y):
+            self.gained = self._fit.log_evidence - before.log_evidence + data.log_base - log_base
         self._draws = None
+
+    def _design(self) -> tuple[FloatArray, FloatArray]:
+        """Return X and the offset."""
+        rows = np.insert(self.evidence.rows, 0, 1.0, axis=1) if self.rewards.intercept else self.evidence.rows
+        return rows * self._prior_deviation, rows @ self._prior_mean
+
+    def _refitted(self) -> Fit:
+        """Return the approximation given the data as they are, from the last mode on."""
+        data: Counts = self.evidence
+        if not len(data.trials):
+            return self._fit
+        return fitted(self.rewards, *self._design(), data.successes, data.trials, self._fit.mode)
 
     def mean(self) -> FloatArray:
         """Return the mode of θ, which is its mean in the approximation, shape ``(d,)``."""
