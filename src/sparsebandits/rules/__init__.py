@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from sparsebandits.rules.choice import Choice as Choice
     from sparsebandits.rules.choice import Mixture as Mixture
     from sparsebandits.rules.choice import Reasons as Reasons
+    from sparsebandits.rules.contextual import ContextualInformationDirected as ContextualInformationDirected
+    from sparsebandits.rules.contextual_ratio import MapMinimiser as MapMinimiser
+    from sparsebandits.rules.contextual_ratio import minimise_over_maps as minimise_over_maps
     from sparsebandits.rules.cost_to_go import CostToGo as CostToGo
     from sparsebandits.rules.greedy import Greedy as Greedy
     from sparsebandits.rules.ids import InformationDirected as InformationDirected

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray, IntArray
+from sparsebandits.arguments import BoolArray, FloatArray, IntArray
 from sparsebandits.model.features import Level
 from sparsebandits.posteriors.draws import Draws
+from sparsebandits.rules.around import Around
 from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import Information, information
 from sparsebandits.rules.learnt_noise import mutual_information_of_learnt_noise
@@ -40,6 +41,14 @@ class Beliefs:
         What ``features`` are relative to, if rewards have an intercept; zero by default.
     wins : WinsMemory, optional
         Remembers under which of the last draws an action is the best.
+    feedback : bool array of shape (K, K), optional
+        Whether playing the action of the row shows the reward of the action of the column; by default each action shows
+        its own reward.
+
+    Attributes
+    ----------
+    around : Around or None
+        What may be offered in the rounds to come, for rules that ask for it.
 
     Examples
     --------
@@ -58,11 +67,14 @@ class Beliefs:
         memory: OptimaMemory | None = None,
         origin: FloatArray | None = None,
         wins: WinsMemory | None = None,
+        feedback: BoolArray | None = None,
     ) -> None:
+        self.around: Around | None = None
         self.posterior = posterior
         self.features = features
         self.decisions = decisions
         self.differing_noise = noise_variances
+        self.feedback = feedback
         self._memory = OptimaMemory() if memory is None else memory
         self._origin = origin
         self._wins = WinsMemory() if wins is None else wins
@@ -143,6 +155,11 @@ class Beliefs:
     def means(self) -> FloatArray:
         """Expected reward of each action, shape ``(K,)``."""
         return self.at_level(self.differences, self.coefficients)
+
+    @property
+    def believed(self) -> FloatArray:
+        """Reward of each action that a batch counts with before it has come, shape ``(K,)``: the expected one."""
+        return self.means
 
     def means_of(self, rows: IntArray) -> FloatArray:
         """Return the expected reward of some of the actions.
@@ -232,7 +249,9 @@ class Beliefs:
             Its distribution. Actions that tie are compared by the posterior mean: an exact one, or that of the draws up
             to its Monte Carlo error.
         """
-        optima = self._memory.of(draws.source, self.features, getattr(self.posterior, "threads", 1))
+        optima = self._memory.of(draws.source, self.features, getattr(self.posterior, "threads", 1), draws.exact)
+        if draws.exact:
+            return Best(optima, draws.weights, exact=True)
         if getattr(self.posterior, "picks_from_draws", True):
             return Best(optima, draws.weights, sampled=True)
         return Best(optima, draws.weights, exact_mean=self.coefficients)
@@ -341,6 +360,28 @@ class Beliefs:
                     noise = noise * (1.0 + 1.0 / self.level.weight)
                 return mutual_information_of_learnt_noise(self.draws, features, noise, self.best)
         return mutual_information(self.draws, features, self.noise_variances[rows], self.best)
+
+    def shown(self, gain: FloatArray) -> FloatArray:
+        """Return the gain of all rewards that playing an action shows, from the gain of each action's own reward.
+
+        That is their sum over the actions that are on offer, as in Liu, Buccapatnam and Shroff (2018).
+
+        Parameters
+        ----------
+        gain : array of shape (K,)
+            Gain of one reward of each action.
+
+        Returns
+        -------
+        array of shape (K,)
+            The same array if there is no feedback graph.
+        """
+        return gain if self.feedback is None else np.asarray(self.feedback @ gain)
+
+    @property
+    def shown_first(self) -> dict[str, FloatArray]:
+        """Columns that an explanation begins with; clicks and counts have the expected reward."""
+        return {}
 
     @property
     def memory(self) -> float:

@@ -44,6 +44,8 @@ class Best:
         The posterior mean by which actions that tie are compared, if it is known exactly; by default that of the draws.
     sampled : bool, default=False
         Whether the draws are a sample, so that means which differ by less than their Monte Carlo error count as equal.
+    exact : bool, default=False
+        Whether the draws are all values that θ may have, so that nothing here has a Monte Carlo error.
 
     Attributes
     ----------
@@ -62,14 +64,21 @@ class Best:
     expected_value : float
         E max_b ⟨b, θ⟩.
     square : float
-        Σ w², the inverse of the effective number of draws.
+        Σ w², the inverse of the effective number of draws; zero if the draws are exact.
     """
 
     def __init__(
-        self, optima: Optima, weights: FloatArray, exact_mean: FloatArray | None = None, sampled: bool = False
+        self,
+        optima: Optima,
+        weights: FloatArray,
+        exact_mean: FloatArray | None = None,
+        sampled: bool = False,
+        exact: bool = False,
     ) -> None:
-        self.optima, self.weights, self._sampled = optima, weights, sampled
+        self.optima, self.weights, self._sampled, self.exact = optima, weights, sampled and not exact, exact
         of_cells = self._add_up(optima, weights)
+        if exact:
+            self.square = 0.0
         self.mean: FloatArray = self._mean()
         self.predictions: FloatArray = optima.actions.distinct @ self.mean
         if len(optima.members) == len(of_cells) and of_cells.all():  # nothing ties: each cell is a group
@@ -379,7 +388,12 @@ class Best:
 
     @cached_property
     def noise_share(self) -> float:
-        """Σ_g P(g) / n_g, with n_g the effective number of draws in group g: the noise in v as a share of Var⟨a, θ⟩."""
+        """Σ_g P(g) / n_g, with n_g the effective number of draws in group g: the noise in v as a share of Var⟨a, θ⟩.
+
+        Zero if the draws are exact.
+        """
+        if self.exact:
+            return 0.0
         if self.cell is self.group:  # each cell is a group
             return float((self._squares / self.probability).sum())
         return float((self._squares[self.cell] * self.share**2 / self.probability[self.group]).sum())

@@ -127,7 +127,8 @@ class CostToGo(Rule):
     ----------
     horizon : int or float, optional
         Number of rounds in all; or a number below one by which every round counts less than the one before, for use
-        without an end. By default the end is not known, and 200 + t rounds are expected to come after t.
+        without an end. By default the end is not known, and 200 + t rounds are expected to come after t, more where
+        clicks or counts are rare (docs/clicks.md).
     share : float, default=0.05
         κ, the share of Var⟨a, θ⟩ that counts as information beside the gain v; four times that for clicks and counts.
 
@@ -187,7 +188,7 @@ class CostToGo(Rule):
 
         def information(of: Information | Screen) -> tuple[FloatArray, FloatArray]:
             gain, unbiased = beliefs.informed(of, self.share)
-            return np.minimum(gain, entropy), unbiased
+            return np.minimum(beliefs.shown(gain), entropy), unbiased
 
         used: Information | Screen = known
         if known.is_large:
@@ -200,6 +201,7 @@ class CostToGo(Rule):
         action, probability = cheapest(total, known.expected_regret, rng)
         greedy = float(known.expected_regret.min()) * rounds
         columns = {
+            **beliefs.shown_first,
             "expected regret": known.expected_regret,
             "information (nats)": gain,
             "rounds": cost.rounds,
@@ -213,7 +215,7 @@ class CostToGo(Rule):
             "rounds ahead": 0.0 if self._is_over(beliefs.decisions) else rounds,
             "entropy of the optimal action (nats)": entropy,
             "share of the gain that was noise of the draws, and taken out": noise_in_gain(used.gain, unbiased),
-            "effective draws": 1.0 / known.best.square,
+            "effective draws": beliefs.draws.effective_sample_size,
         }
         remarks = (PRIORS,) if beliefs.are_the_priors else ()
         contributions = beliefs.features[action] * known.mean

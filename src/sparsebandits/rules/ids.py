@@ -97,12 +97,13 @@ class InformationDirected(Rule):
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Minimise the ratio; draw one of the two actions if the minimiser has two."""
-        gain: FloatArray = getattr(beliefs, GAINS[self.gain])
+        gain: FloatArray = beliefs.shown(getattr(beliefs, GAINS[self.gain]))
         known = beliefs.information
         minimiser = SELECTIONS[self.selection](known.expected_regret, gain, self.exponent)
         action, probability, mixture = drawn(minimiser, known.expected_regret, gain, rng)
         ratio = ratios(known.expected_regret, gain, self.exponent)
         columns = {
+            **beliefs.shown_first,
             "expected regret": known.expected_regret,
             "information gain": gain,
             "ratio": ratio,

@@ -155,6 +155,8 @@ class Information:
             Whether it is little enough, and how much it is.
         """
         subject = f"Information about the best action, one of {len(self.support)} now"
+        if self.best.exact:
+            return Health(True, f"{subject}: exact, since nothing is sampled")
         noise = self.noise_in_gain
         if max(noise, self.best.noise_share) > MOST_NOISE:
             return Health(False, f"{subject}: DOUBTFUL, take more draws: most of it is noise of the draws")
@@ -249,7 +251,7 @@ def information(
     (array([0.5, 0.5]), array([0.25, 0.25]), array([0.5, 0.5]))
     """
     if best is None:
-        best = Best(best_actions(draws.source, actions), draws.weights)
+        best = Best(best_actions(draws.source, actions, exact=draws.exact), draws.weights, exact=draws.exact)
     optima = best.optima
     # Δ(a) is a mean of non-negative numbers computed as a difference: rounding may leave it just below zero,
     # and an action that is best under every draw has no regret.

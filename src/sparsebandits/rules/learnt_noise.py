@@ -74,7 +74,7 @@ def mutual_information_of_learnt_noise(
     array([0.224, 0.224])
     """
     if best is None:
-        best = Best(best_actions(draws.source, actions), draws.weights)
+        best = Best(best_actions(draws.source, actions, exact=draws.exact), draws.weights, exact=draws.exact)
     draw, weights, group = best.draws()
     if len(draw) == 0 or group.max() == 0:
         return np.zeros(len(actions))

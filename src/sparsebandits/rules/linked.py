@@ -35,6 +35,9 @@ OF_THETA = 4.0
 """Factor on the share of the information about θ that counts beside that about x*, for clicks and counts. Where clicks
 are rare, so is information about x*, and a rule that looks for nothing else may stay for long with what it has."""
 
+MOST_BELIEVED = 1e6
+"""Largest count that a batch counts with before it has come: engines refuse counts that are much larger."""
+
 MOST_COUNTS = 2000
 """Largest count that the mutual information of counts is summed up to."""
 
@@ -58,7 +61,7 @@ class LinkedBest(Best):
         return True
 
     def __init__(self, optima: Optima, draws: Draws, family: Linked) -> None:
-        super().__init__(optima, draws.weights, sampled=True)
+        super().__init__(optima, draws.weights, sampled=True, exact=draws.exact)
         self._family, self._intercepts = family, draws.intercepts
         value = optima.remembered("mean of the best", lambda: family.mean(_shifted(optima.value, draws.intercepts)))
         self.expected_value = float(draws.weights @ value)
@@ -231,13 +234,29 @@ class LinkedBeliefs(Beliefs):
 
     def best_under(self, draws: Draws) -> LinkedBest:
         """Return x* under some draws."""
-        optima = self._memory.of(draws.source, self.features, getattr(self.posterior, "threads", 1))
+        optima = self._memory.of(draws.source, self.features, getattr(self.posterior, "threads", 1), draws.exact)
         return LinkedBest(optima, draws, self.posterior.rewards)
 
     @cached_property
     def means(self) -> FloatArray:
         """E μ_a of each action, shape ``(K,)``."""
         return self.best.optima.actions.of_rows(self.best.predictions)
+
+    @property
+    def believed(self) -> FloatArray:
+        """Reward of each action that a batch counts with before it has come, shape ``(K,)``.
+
+        Of counts it is exp(E η): where η varies much, E exp(η) is beyond nearly all draws, and would move them all.
+        """
+        if isinstance(self.posterior.rewards, Bernoulli):
+            return self.means
+        return np.minimum(self.rewards_under(self.coefficients), MOST_BELIEVED)
+
+    def at_level(self, products: FloatArray, theta: FloatArray) -> FloatArray:
+        """Return mean rewards μ(α + ⟨a, θ⟩) from products ⟨a, θ⟩, with α at its mean."""
+        draws = self.draws
+        level = 0.0 if draws.intercepts is None else float(draws.weights @ draws.intercepts)
+        return np.asarray(self.posterior.rewards.mean(products + level))
 
     def means_of(self, rows: IntArray) -> FloatArray:
         """Return E μ_a of some of the actions."""
@@ -298,6 +317,11 @@ class LinkedBeliefs(Beliefs):
         return np.maximum(self.mutual_information - noise, 0.0)
 
     @property
+    def shown_first(self) -> dict[str, FloatArray]:
+        """The probability of a click, or the expected count, of each action."""
+        return {"expected reward": self.means}
+
+    @property
     def pace(self) -> float:
         """Number of rewards at the mean rate of the actions that say as much as one of a fair coin.
 
@@ -313,7 +337,7 @@ class LinkedBeliefs(Beliefs):
         return best.optima.actions.of_rows(found), self.information.unbiased_gain
 
 
-def beliefs_about(posterior: Any, features: FloatArray, *arguments: Any) -> Beliefs:
+def beliefs_about(posterior: Any, features: FloatArray, *arguments: Any, **named: Any) -> Beliefs:
     """Return the beliefs of a posterior about actions, through the link of its rewards if they have one.
 
     Parameters
@@ -322,7 +346,7 @@ def beliefs_about(posterior: Any, features: FloatArray, *arguments: Any) -> Beli
         The posterior.
     features : array of shape (K, d)
         The actions.
-    *arguments
+    *arguments, **named
         Further arguments of :class:`Beliefs`.
 
     Returns
@@ -330,4 +354,4 @@ def beliefs_about(posterior: Any, features: FloatArray, *arguments: Any) -> Beli
     Beliefs
     """
     linked = isinstance(getattr(posterior, "rewards", None), Linked)
-    return (LinkedBeliefs if linked else Beliefs)(posterior, features, *arguments)
+    return (LinkedBeliefs if linked else Beliefs)(posterior, features, *arguments, **named)

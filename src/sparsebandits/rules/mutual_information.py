@@ -63,14 +63,49 @@ def mutual_information(
         Mutual information of each action, in nats.
     """
     if best is None:
-        best = Best(best_actions(draws.source, actions), draws.weights)
+        best = Best(best_actions(draws.source, actions, exact=draws.exact), draws.weights, exact=draws.exact)
     draw, weights, group = best.draws()
-    if len(draw) == 0 or group.max() == 0:
+    return _informations(draws.theta[draw], weights, group, actions, noise_variance, nodes_per_deviation)
+
+
+def information_of_groups(
+    draws: Draws, actions: FloatArray, noise_variance: float | FloatArray, group: IntArray
+) -> FloatArray:
+    """Return the mutual information between the group of a draw and the next reward of each action.
+
+    Parameters
+    ----------
+    draws : Draws
+        Weighted draws of θ.
+    actions : array of shape (K, d)
+        One row per action.
+    noise_variance : float or array of shape (K,)
+        Noise variance of a reward, one for all actions or one per action.
+    group : int array of shape (M,)
+        Group of each draw, from zero.
+
+    Returns
+    -------
+    array of shape (K,)
+        In nats.
+    """
+    return _informations(draws.theta, draws.weights, group, actions, noise_variance, 4)
+
+
+def _informations(
+    theta: FloatArray,
+    weights: FloatArray,
+    group: IntArray,
+    actions: FloatArray,
+    noise_variance: float | FloatArray,
+    nodes_per_deviation: int,
+) -> FloatArray:
+    if len(theta) == 0 or group.max() == 0:
         return np.zeros(len(actions))
     deviations = np.broadcast_to(np.sqrt(noise_variance), len(actions)).tolist()
     return np.array(
         [
-            _action_information((draws.theta @ a)[draw], weights, group, deviation, nodes_per_deviation)
+            _action_information(theta @ a, weights, group, deviation, nodes_per_deviation)
             for a, deviation in zip(actions, deviations, strict=True)
         ]
     )

@@ -247,7 +247,9 @@ class Kept(NamedTuple):
     every: int = 1
 
 
-def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared, threads: int = 1) -> Optima:
+def best_actions(
+    source: FloatArray | Rows, actions: FloatArray | Prepared, threads: int = 1, exact: bool = False
+) -> Optima:
     """Find the best actions under each draw.
 
     Parameters
@@ -258,6 +260,9 @@ def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared, thre
         One row per action.
     threads : int, default=1
         Number of threads; the result is the same for any number.
+    exact : bool, default=False
+        Whether everything is in double precision, as for draws without Monte Carlo error; otherwise draws that are
+        mostly zero are compressed, and their predictions are in single precision.
 
     Returns
     -------
@@ -270,7 +275,7 @@ def best_actions(source: FloatArray | Rows, actions: FloatArray | Prepared, thre
     spread: FloatArray | None = None
     if isinstance(source, Rows):
         rows = source
-    elif mostly_zero(source):
+    elif not exact and mostly_zero(source):
         rows = Rows.of(source)
     if rows is not None:
         best, ties, kept, spread = _best_of_rows(rows, known, threads)
@@ -453,8 +458,9 @@ class OptimaMemory:
 
     def __init__(self) -> None:
         self._last: Optima | None = None
+        self._exact = False
 
-    def of(self, source: FloatArray | Rows, actions: FloatArray, threads: int = 1) -> Optima:
+    def of(self, source: FloatArray | Rows, actions: FloatArray, threads: int = 1, exact: bool = False) -> Optima:
         """Return the best actions; compute again only what depends on an array that has changed.
 
         Parameters
@@ -465,6 +471,8 @@ class OptimaMemory:
             One row per action; read-only.
         threads : int, default=1
             Number of threads.
+        exact : bool, default=False
+            Whether everything is in double precision.
 
         Returns
         -------
@@ -474,6 +482,7 @@ class OptimaMemory:
         known = Prepared(actions) if self._last is None else self._last.actions
         if known.features is not actions:
             known = Prepared(actions)
-        if self._last is None or self._last.source is not source or self._last.actions is not known:
-            self._last = best_actions(source, known, threads)
+        same = self._last is not None and self._last.source is source and self._last.actions is known
+        if self._last is None or not same or self._exact is not exact:
+            self._last, self._exact = best_actions(source, known, threads, exact), exact
         return self._last

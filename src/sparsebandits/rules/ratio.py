@@ -100,7 +100,7 @@ def minimise_over_actions(regret: object, gain: object, exponent: float = 2.0) -
     if settled is not None:
         return settled
     best = int(np.argmin(_log_ratios(delta, v, power)))
-    return Minimiser(best, best, 0.0, _ratio(float(delta[best]), float(v[best]), power))
+    return Minimiser(best, best, 0.0, ratio_at(float(delta[best]), float(v[best]), power))
 
 
 def minimise_over_distributions(regret: object, gain: object, exponent: float = 2.0) -> Minimiser:
@@ -149,7 +149,7 @@ def minimise_over_distributions(regret: object, gain: object, exponent: float = 
     elif share == 1.0:
         i, share = j, 0.0
     mixed = (1.0 - share) * delta[i] + share * delta[j], (1.0 - share) * v[i] + share * v[j]
-    return Minimiser(i, j, share, _ratio(float(mixed[0]), float(mixed[1]), power))
+    return Minimiser(i, j, share, ratio_at(float(mixed[0]), float(mixed[1]), power))
 
 
 def _checked(regret: object, gain: object, exponent: float) -> tuple[FloatArray, FloatArray, float]:
@@ -207,8 +207,19 @@ def _log_ratios(delta: FloatArray, v: FloatArray, power: float) -> FloatArray:
         return np.asarray(power * np.log(delta) - np.log(v))
 
 
-def _ratio(delta: float, v: float, power: float) -> float:
-    """Return Ψ_λ at positive regret."""
+def ratio_at(delta: float, v: float, power: float) -> float:
+    """Return Ψ_λ at positive regret.
+
+    Parameters
+    ----------
+    delta, v, power : float
+        Regret, gain and λ.
+
+    Returns
+    -------
+    float
+        The ratio; infinite without gain, and where it would overflow.
+    """
     try:
         return delta**power / v if v > 0 else math.inf
     except OverflowError:

@@ -21,6 +21,7 @@ class Rule(ABC):
     """Base class of decision rules."""
 
     draws_afresh: ClassVar[bool] = False  # whether asking again gives a new draw, as in Thompson sampling
+    around: ClassVar[bool] = False  # whether beliefs are to say what may be offered in the rounds to come
 
     @abstractmethod
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
