@@ -1,0 +1,184 @@
+"""Tables of users or items as people have them: named columns of numbers or of text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sparsebandits.arguments import (
+    LARGEST,
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    IntArray,
+    check_matrix,
+    columns_of,
+    frozen,
+    shown,
+)
+
+Cells: TypeAlias = FloatArray | tuple[str, ...]
+"""A column: numbers or text."""
+
+KINDS = "a DataFrame, a list of dictionaries, or an array with one row each"
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Named columns of equal length, each of numbers or of text.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the columns.
+    columns : tuple of arrays or of tuples of str
+        The cells of each column.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Cells, ...]
+
+    @classmethod
+    def of(cls, name: str, value: object, prefix: str) -> "Frame":
+        """Read a table.
+
+        Parameters
+        ----------
+        name : str
+            Name of the argument, for errors.
+        value : DataFrame, sequence of mappings, mapping of columns, array of shape (n, p), or Frame
+            The table.
+        prefix : str
+            What columns without names are called, before their number.
+
+        Returns
+        -------
+        Frame
+            The table, copied.
+
+        Raises
+        ------
+        ArgumentError
+            If it is something else or has no cells, or if a column has empty cells, or numbers and text side by side.
+
+        Examples
+        --------
+        >>> Frame.of("users", [{"age": 31, "country": "DE"}, {"age": 54, "country": "FR"}], "user").names
+        ('age', 'country')
+        """
+        if isinstance(value, Frame):
+            return value
+        columns: dict[str, Any] | None = columns_of(name, value)
+        if columns is None and isinstance(value, Mapping):
+            columns = {str(column): cells for column, cells in value.items()}
+        if columns is None and isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
+            columns = _of_rows(name, value)
+        if columns is None:
+            if isinstance(value, str) or not hasattr(value, "__len__"):
+                raise ArgumentTypeError(name, KINDS, shown(value))
+            matrix = check_matrix(name, value)
+            columns = {f"{prefix} {j}": matrix[:, j] for j in range(matrix.shape[1])}
+        found = {column: _cells(f"{name}, column {column!r}", cells) for column, cells in columns.items()}
+        if len({len(cells) for cells in found.values()}) != 1 or not len(next(iter(found.values()))):
+            raise ArgumentValueError(name, "at least one row and one column, all columns of one length", shown(value))
+        return cls(tuple(found), tuple(found.values()))
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def row(self, number: int) -> dict[str, float | str]:
+        """Return one row, by column name."""
+        return {name: _plain(cells[number]) for name, cells in zip(self.names, self.columns, strict=True)}
+
+    def rows(self, numbers: IntArray) -> "Frame":
+        """Return some rows."""
+        kept = [
+            frozen(cells[numbers]) if isinstance(cells, np.ndarray) else tuple(cells[i] for i in numbers.tolist())
+            for cells in self.columns
+        ]
+        return Frame(self.names, tuple(kept))
+
+
+def row_of(name: str, value: object, names: Sequence[str]) -> dict[str, float | str]:
+    """Read one user: a mapping, a Series, or as many values as there are columns.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for errors.
+    value : mapping, Series, DataFrame with one row, or sequence
+        The row. Further entries of a mapping are left out.
+    names : sequence of str
+        Names of the columns that it has to have.
+
+    Returns
+    -------
+    dict of str to float or str
+        The row, by column name.
+
+    Raises
+    ------
+    ArgumentError
+        If it is something else, or if columns are missing; all of them are named.
+
+    Examples
+    --------
+    >>> row_of("context", {"age": 31, "country": "DE", "id": 7}, ["age", "country"])
+    {'age': 31.0, 'country': 'DE'}
+    """
+    entries: Any = value
+    columns = columns_of(name, value) if hasattr(value, "columns") else None
+    if columns is not None:
+        if {len(cells) for cells in columns.values()} != {1}:
+            raise ArgumentValueError(name, "one row", shown(value))
+        entries = {column: cells[0] for column, cells in columns.items()}
+    elif hasattr(value, "index") and hasattr(value, "to_dict"):  # a Series
+        entries = entries.to_dict()
+    if isinstance(entries, Mapping):
+        entries = {str(column): cell for column, cell in entries.items()}
+        missing = [column for column in names if column not in entries]
+        if missing:
+            got = f"one without {', '.join(missing)}; it has {', '.join(entries) or 'nothing'}"
+            raise ArgumentValueError(name, f"a row with {', '.join(names)}", got)
+    elif isinstance(entries, str | bytes) or not hasattr(entries, "__len__") or np.ndim(entries) != 1:
+        raise ArgumentTypeError(name, f"a row with {', '.join(names)}", shown(value))
+    elif len(entries) != len(names):
+        raise ArgumentValueError(name, f"{len(names)} values ({', '.join(names)})", f"{len(entries)}")
+    else:
+        entries = dict(zip(names, entries, strict=True))
+    return {column: _plain(_cells(f"{name}, column {column!r}", [entries[column]])[0]) for column in names}
+
+
+def _of_rows(name: str, rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return the columns of a list of dictionaries, which all have the same keys."""
+    names = [str(column) for column in rows[0]]
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping) or {str(column) for column in row} != set(names):
+            raise ArgumentValueError(name, f"rows with {', '.join(names)}", f"{shown(row)} in row {number}")
+    by_name = [{str(column): cell for column, cell in row.items()} for row in rows]
+    return {column: [row[column] for row in by_name] for column in names}
+
+
+def _cells(where: str, cells: Any) -> Cells:
+    """Return a column as numbers or as text; refuse one that is neither."""
+    values = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
+    if any(one is None or one != one for one in values):
+        raise ArgumentValueError(where, "no empty cells", "at least one (None or NaN)")
+    text = [isinstance(one, str) for one in values]
+    if values and all(text):
+        return tuple(values)
+    numbers = [isinstance(one, int | float | bool | np.number | np.bool_) for one in values]
+    if not all(numbers):
+        strange = values[numbers.index(False)]
+        mixed = any(text) and any(numbers)
+        expected = "numbers only, or text only" if mixed else "numbers or text"
+        raise ArgumentTypeError(where, expected, "both" if mixed else shown(strange))
+    found = np.array([float(one) for one in values])
+    if not (np.abs(found) <= LARGEST).all():
+        raise ArgumentValueError(where, f"numbers up to {LARGEST:g}", "larger ones")
+    return frozen(found)
+
+
+def _plain(cell: Any) -> float | str:
+    return cell if isinstance(cell, str) else float(cell)

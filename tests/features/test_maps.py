@@ -1,0 +1,140 @@
+"""Maps from a user and items to features: against loops over pairs, and what they refuse."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sparsebandits import features as f
+from sparsebandits.arguments import ArgumentError
+from sparsebandits.features.encoding import Encoding
+from sparsebandits.features.frame import Frame, row_of
+from sparsebandits.features.maps import DEFAULT, Space, called
+
+USERS = Frame.of(
+    "users", [{"age": 30, "country": "DE"}, {"age": 50, "country": "FR"}, {"age": 40, "country": "DE"}], ""
+)
+ITEMS = Frame.of("items", {"price": [1.0, 2.0], "kind": ["book", "film"]}, "")
+SPACE = Space(Encoding.of(USERS), Encoding.of(ITEMS), ("a", "b"))
+
+
+def pairs(made: f.FeatureMap) -> np.ndarray:
+    return made.values(SPACE, SPACE.users.encoded(USERS), SPACE.items.encoded(ITEMS))
+
+
+def test_numbers_are_in_standard_units_and_categories_are_indicators() -> None:
+    matrix = SPACE.users.encoded(USERS)
+    np.testing.assert_allclose(matrix[:, 0], (np.array([30, 50, 40]) - 40) / np.std([30, 50, 40]))
+    np.testing.assert_array_equal(matrix[:, 1:], [[1, 0], [0, 1], [1, 0]])
+    for number in range(3):
+        np.testing.assert_array_equal(SPACE.users.encoded_row(USERS.row(number)), matrix[number])
+    assert SPACE.users.encoded_row({"age": 40, "country": "elsewhere"}).tolist() == [0, 0, 0]
+
+
+def test_a_constant_column_is_not_divided_by_its_rounding() -> None:
+    table = Frame.of("users", {"x": [0.1] * 3}, "")
+    assert Encoding.of(table).columns[0].scale == 1.0
+
+
+@pytest.mark.parametrize(
+    ("made", "names"),
+    [
+        (f.user("age"), ["age"]),
+        (f.item(), ["price", "kind=book", "kind=film"]),
+        (f.cross("age", "price"), ["age × price"]),
+        (f.cross(), [f"{u} × {v}" for u in SPACE.users.names for v in SPACE.items.names]),
+        (f.concat("price", f.cross("country", "kind")), None),
+        (f.per_item("age"), ["age for a", "level for a", "age for b", "level for b"]),
+        (DEFAULT, None),
+    ],
+    ids=str,
+)
+def test_a_map_is_a_loop_over_pairs(made: f.FeatureMap, names: list[str] | None) -> None:
+    found, labels = pairs(made), made.names(SPACE)
+    assert names is None or list(labels) == names
+    values = {**dict(zip(SPACE.users.names, SPACE.users.encoded(USERS).T, strict=True))}
+    of_items = dict(zip(SPACE.items.names, SPACE.items.encoded(ITEMS).T, strict=True))
+    for m in range(3):
+        for k, label in enumerate(("a", "b")):
+            for name, value in zip(labels, found[m, k], strict=True):
+                if " for " in name:
+                    name, owner = name.split(" for ")
+                    expected = 0.0 if owner != label else 1.0 if name == "level" else values[name][m]
+                else:
+                    parts = [values[one][m] if one in values else of_items[one][k] for one in name.split(" × ")]
+                    expected = np.prod(parts)
+                assert value == expected
+
+
+def test_columns_that_both_have_say_whose_they_are() -> None:
+    space = Space(Encoding.plain(("age",)), Encoding.plain(("age",)), ("a",))
+    assert f.concat(f.user(), f.item()).names(space) == ("user age", "item age")
+    with pytest.raises(ArgumentError, match=r"which both have: say user\('age'\) or item\('age'\)"):
+        f.concat("age").names(space)
+
+
+@pytest.mark.parametrize("made", [f.user("size"), f.item("age"), f.cross("size", "price")], ids=str)
+def test_a_column_that_is_not_there_is_refused(made: f.FeatureMap) -> None:
+    with pytest.raises(ArgumentError, match=r"^features: expected columns of .*\(.*\), got '(size|age)'$"):
+        made.names(SPACE)
+
+
+@pytest.mark.parametrize("part", [3, [], [1], None, object()])
+def test_what_is_no_map_is_refused(part: object) -> None:
+    with pytest.raises(ArgumentError, match=r"^features: expected a map"):
+        f.concat(part)  # type: ignore[arg-type]
+
+
+def test_a_function_gets_columns_as_they_are() -> None:
+    def both(user: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+        return {"fit": user["age"] * item["price"], "german book": user["country"] == "DE" and item["kind"] == "book"}
+
+    found, names = called(lambda u, v: {k: float(x) for k, x in both(u, v).items()}, USERS, ITEMS, None)
+    assert names == ["fit", "german book"]
+    assert found[0].tolist() == [[30.0, 1.0], [60.0, 0.0]]
+
+
+@pytest.mark.parametrize("returned", [3.0, {}, {"a": "b"}, {"a": float("nan")}])
+def test_a_function_that_returns_something_else_is_refused(returned: object) -> None:
+    with pytest.raises(ArgumentError, match=r"^features"):
+        called(lambda u, v: returned, USERS, ITEMS, None)  # type: ignore[arg-type, return-value]
+
+
+def test_a_function_has_the_same_names_for_all_pairs() -> None:
+    with pytest.raises(ArgumentError, match="a function that returns DE"):
+        called(lambda u, v: {str(u["country"]): 1.0}, USERS, ITEMS, None)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("text", "a DataFrame"),
+        (3, "a DataFrame"),
+        ([], "2 dimensions"),
+        ([{"a": 1}, {"b": 1}], "in row 1"),
+        ({"a": [1, 2], "b": [1]}, "of one length"),
+        ({"a": [1, "x"]}, "numbers only, or text only"),
+        ({"a": [1, None]}, "no empty cells"),
+        ({"a": ["x", None]}, "no empty cells"),
+        ({"a": [1, float("nan")]}, "no empty cells"),
+        ({"a": ["x", float("nan")]}, "no empty cells"),
+        ({"a": [1, float("inf")]}, "larger ones"),
+        ({"a": [object()]}, "numbers or text"),
+    ],
+)
+def test_tables_that_are_none_are_refused(table: object, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        Frame.of("users", table, "user")
+
+
+def test_one_row_may_be_a_dictionary_a_series_a_frame_or_a_list() -> None:
+    pandas = pytest.importorskip("pandas")
+    expected = {"age": 31.0, "country": "DE"}
+    rows = {"country": "DE", "age": 31, "id": 7}
+    for one in (rows, pandas.Series(rows), pandas.DataFrame([rows]), [31, "DE"], (31.0, "DE")):
+        assert row_of("context", one, ("age", "country")) == expected
+
+
+def test_all_missing_columns_are_named_at_once() -> None:
+    with pytest.raises(ArgumentError, match="one without age, country; it has size"):
+        row_of("context", {"size": 3}, ("age", "country"))
