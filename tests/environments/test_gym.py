@@ -27,6 +27,10 @@ PROBLEMS: dict[str, Any] = {
     "counts": sb.environments.PoissonActions(dimension=4, sparsity=2, n_actions=12),
     "a drift": sb.environments.Drifting(FIXED, every=3).sample(0),
     "fresh drifts": sb.environments.Drifting(FIXED, every=3, change="rotation"),
+    "users": sb.environments.ContextualActions(4, 3, n_items=12, sparsity=5),
+    "users who click": sb.environments.ContextualActions(4, 3, 12, 5, rewards="logistic", base_rate=0.4).sample(0),
+    "classes": sb.environments.Classification("digits"),
+    "patients": sb.environments.Dosing(extra_features=0),
 }
 every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 
@@ -58,8 +62,8 @@ def episode(env: BanditEnv, rows: list[int], **reset: Any) -> list[tuple[bytes, 
 
 @every_problem
 def test_a_seed_gives_the_same_episodes_again(problem: Any) -> None:
-    rows = [3, 0, 3, 7, 1]
     one, other = BanditEnv(problem, horizon=5), BanditEnv(problem, horizon=5)
+    rows = [row % len(one.reset()[0]) for row in (3, 0, 3, 7, 1)]
     other.reset(seed=9)
     first = [episode(one, rows, seed=4), episode(one, rows), episode(one, rows)]
     again = [episode(other, rows, seed=4), episode(other, rows), episode(other, rows)]
@@ -96,8 +100,8 @@ def test_our_policies_see_the_world_of_simulate(environment: Environment) -> Non
 
 
 @pytest.mark.filterwarnings("ignore:all rewards so far are 0 or 1")
-@pytest.mark.parametrize("kind", ["clicks", "counts", "fresh drifts"])
-def test_drifts_clicks_and_counts_are_those_of_simulate(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["clicks", "counts", "fresh drifts", "users", "classes"])
+def test_other_worlds_are_those_of_simulate(kind: str) -> None:
     horizon, seed, environment = 20, 3, PROBLEMS[kind]
     instance = environment.sample(child(seed, INSTANCE_STREAM))
     trace = sb.simulate(sb.maker(sb.LinTS, rewards=sb.Gaussian(0.5)), instance, horizon, seed)

@@ -7,16 +7,26 @@ from sparsebandits import lazy
 if TYPE_CHECKING:
     from sparsebandits.environments.changing import ChangingActions as ChangingActions
     from sparsebandits.environments.changing import ChangingInstance as ChangingInstance
+    from sparsebandits.environments.classification import Classification as Classification
+    from sparsebandits.environments.contexts import Contexts as Contexts
+    from sparsebandits.environments.contextual_actions import ContextualActions as ContextualActions
+    from sparsebandits.environments.contextual_actions import ContextualInstance as ContextualInstance
+    from sparsebandits.environments.dosing import Dosing as Dosing
     from sparsebandits.environments.drifting import Drifting as Drifting
     from sparsebandits.environments.drifting import DriftingInstance as DriftingInstance
     from sparsebandits.environments.gaussian_actions import GaussianActions as GaussianActions
+    from sparsebandits.environments.graph_feedback import GraphFeedback as GraphFeedback
+    from sparsebandits.environments.graph_feedback import GraphInstance as GraphInstance
     from sparsebandits.environments.hard_instance import HardInstance as HardInstance
     from sparsebandits.environments.hypercube import CubeInstance as CubeInstance
     from sparsebandits.environments.hypercube import Hypercube as Hypercube
     from sparsebandits.environments.instance import Environment as Environment
     from sparsebandits.environments.instance import Instance as Instance
     from sparsebandits.environments.instance import Outcome as Outcome
+    from sparsebandits.environments.instance import Round as Round
     from sparsebandits.environments.instance import World as World
+    from sparsebandits.environments.labelled import LabelledInstance as LabelledInstance
+    from sparsebandits.environments.labelled import LabelledRound as LabelledRound
     from sparsebandits.environments.logistic_actions import LogisticActions as LogisticActions
     from sparsebandits.environments.poisson_actions import PoissonActions as PoissonActions
 

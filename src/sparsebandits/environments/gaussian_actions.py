@@ -7,8 +7,9 @@ norm 1 ("randomly generated from a multivariate normal distribution, truncated t
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
-from sparsebandits.arguments import ArgumentValueError, check_between, check_count, check_positive
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_between, check_count, check_positive
 from sparsebandits.environments.instance import Instance
 from sparsebandits.randomness import Seed, stream
 
@@ -64,12 +65,51 @@ class GaussianActions:
         Instance
         """
         rng = stream(seed)
-        # A stationary first-order autoregression along the coordinates has covariance ρ^|i−j|.
-        actions = rng.standard_normal((self.n_actions, self.dimension))
-        innovation = np.sqrt(1.0 - self.correlation**2)
-        for j in range(1, self.dimension):
-            actions[:, j] = self.correlation * actions[:, j - 1] + innovation * actions[:, j]
-        theta = np.zeros(self.dimension)
-        support = rng.choice(self.dimension, size=self.sparsity, replace=False)
-        theta[support] = rng.standard_normal(self.sparsity)
-        return Instance(actions, theta / np.linalg.norm(theta), self.noise_variance)
+        actions = correlated_rows(rng, self.n_actions, self.dimension, self.correlation)
+        return Instance(actions, sparse_direction(rng, self.dimension, self.sparsity), self.noise_variance)
+
+
+def correlated_rows(rng: Generator, rows: int, columns: int, correlation: float) -> FloatArray:
+    """Draw rows from N(0, Σ) with Σ_ij = ρ^|i−j|.
+
+    Parameters
+    ----------
+    rng : Generator
+        Source of the randomness.
+    rows, columns : int
+        Number of rows, and of their coordinates.
+    correlation : float
+        Correlation ρ of neighbouring coordinates, from -1 to 1.
+
+    Returns
+    -------
+    array of shape (rows, columns)
+    """
+    # A stationary first-order autoregression along the coordinates has covariance ρ^|i−j|.
+    drawn = rng.standard_normal((rows, columns))
+    innovation = np.sqrt(1.0 - correlation**2)
+    for j in range(1, columns):
+        drawn[:, j] = correlation * drawn[:, j - 1] + innovation * drawn[:, j]
+    return drawn
+
+
+def sparse_direction(rng: Generator, dimension: int, sparsity: int) -> FloatArray:
+    """Draw a vector of norm 1 with a uniformly random support.
+
+    Parameters
+    ----------
+    rng : Generator
+        Source of the randomness.
+    dimension : int
+        Number of coordinates.
+    sparsity : int
+        Number of coordinates that are not zero.
+
+    Returns
+    -------
+    array of shape (dimension,)
+    """
+    theta = np.zeros(dimension)
+    support = rng.choice(dimension, size=sparsity, replace=False)
+    theta[support] = rng.standard_normal(sparsity)
+    return np.asarray(theta / np.linalg.norm(theta))

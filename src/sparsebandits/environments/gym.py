@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 
 from sparsebandits.arguments import LARGEST, ArgumentTypeError, ArgumentValueError, FloatArray, check_count, shown
-from sparsebandits.environments.instance import Environment, Instance
+from sparsebandits.environments.instance import Environment, Round
 from sparsebandits.randomness import INSTANCE_STREAM, NOISE_STREAM, IndexedNormals, child
 
 try:
@@ -32,8 +32,8 @@ ID = "sparsebandits/Bandit-v0"
 class Rows(Protocol):
     """An instance whose actions are rows; actions and θ* may be others in each round."""
 
-    def at(self, round_number: int) -> Instance:
-        """Return the instance of one round, with its actions and its θ*.
+    def at(self, round_number: int) -> Round:
+        """Return the actions of one round and what they are worth.
 
         Parameters
         ----------
@@ -42,7 +42,8 @@ class Rows(Protocol):
 
         Returns
         -------
-        Instance
+        Round
+            Such as an :class:`Instance` with the actions and the θ* of the round.
         """
 
 
@@ -58,7 +59,7 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
 
     Attributes
     ----------
-    instance : Instance, ChangingInstance or DriftingInstance
+    instance : Instance, or another one whose actions are rows
         The instance of this episode, with its solution.
 
     Notes

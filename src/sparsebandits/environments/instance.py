@@ -5,7 +5,8 @@ identity if they are Gaussian, otherwise the inverse of a link.
 
 ``simulate`` knows a problem as a :class:`World`, which says what may be played in a round and what a decision was
 worth. Nothing more is needed, so actions may be fixed rows (:class:`Instance`), rows that change from round to round
-(``changing.py``) or points that are never enumerated (``hypercube.py``), and θ* may change too (``drifting.py``).
+(``changing.py``) or points that are never enumerated (``hypercube.py``), and θ* may change too (``drifting.py``). Rows
+may be made from the context of a round (``contexts.py``), and a round may have one right action (``labelled.py``).
 """
 
 import math
@@ -69,6 +70,43 @@ class Outcome(NamedTuple):
         if isinstance(rewards, Gaussian):
             return self.mean + math.sqrt(rewards.variance) * normal
         return rewards.drawn(self.mean, 0.5 * math.erfc(-normal / math.sqrt(2.0)))
+
+
+class Round(Protocol):
+    """The actions of one round and what they are worth."""
+
+    @property
+    def actions(self) -> FloatArray:
+        """The actions, shape ``(K, d)``."""
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean reward of each action, shape ``(K,)``."""
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance of a Gaussian reward around its mean; NaN for other families."""
+
+    @property
+    def rewards(self) -> Rewards:
+        """The family of the rewards."""
+
+    def outcome(self, round_number: int, action: int, features: FloatArray) -> Outcome:
+        """Return what a decision was worth.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+        action : int
+            The row that was chosen.
+        features : array of shape (d,)
+            The action itself.
+
+        Returns
+        -------
+        Outcome
+        """
 
 
 @runtime_checkable
