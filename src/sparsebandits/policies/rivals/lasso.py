@@ -278,10 +278,14 @@ class LassoEstimator:
 
     def estimate(self) -> Estimate:
         """Return the estimate that the next decision uses."""
+        self.refit()
+        return self._estimate
+
+    def refit(self) -> None:
+        """Fit again if enough rewards are new."""
         if refit_is_due(len(self.samples), self._fitted, self.refit_growth):
             estimate = self.estimator(self.samples.x, self.samples.y, self._estimate.lasso)
             vars(self).update(_estimate=estimate, _fitted=len(self.samples))  # in one step
-        return self._estimate
 
     def notes(self) -> dict[str, float]:
         """Return what explanations say about the estimate."""

@@ -145,12 +145,33 @@ class ForcedSamples:
             penalty = self.all_penalty * root_log_rate(count, contexts.shape[1])
             for arm in np.unique(arms):
                 rows = arms == arm
-                everything[arm] = lasso(contexts[rows], y[rows], penalty / 2.0, everything[arm])
+                everything[arm] = self.fit(contexts[rows], y[rows], penalty, everything[arm])
                 if forced[self._fitted :][rows[self._fitted :]].any():
                     rows &= forced
-                    all_forced[arm] = lasso(contexts[rows], y[rows], self.forced_penalty / 2.0, all_forced[arm])
+                    all_forced[arm] = self.fit(contexts[rows], y[rows], self.forced_penalty, all_forced[arm])
             vars(self).update(_forced=all_forced, _all=everything, _fitted=count)  # in one step
         return padded(self._forced, n_arms), padded(self._all, n_arms)
+
+    def fit(self, x: FloatArray, y: FloatArray, penalty: float, start: FloatArray) -> FloatArray:
+        """Return the estimate θ(·, λ) from some of the rewards.
+
+        Parameters
+        ----------
+        x : array of shape (n, d)
+            Contexts.
+        y : array of shape (n,)
+            Rewards.
+        penalty : float
+            λ.
+        start : array of shape (d,)
+            Estimate from which the search starts.
+
+        Returns
+        -------
+        array of shape (d,)
+            The estimate.
+        """
+        return lasso(x, y, penalty / 2.0, start)
 
     def absorb(self, x: FloatArray, y: FloatArray, weights: FloatArray | None = None) -> None:
         """Store the rewards, with their arms and whether they were forced."""

@@ -53,6 +53,7 @@ from sparsebandits.arguments import (
     check_positive,
     shown,
 )
+from sparsebandits.model.families import Linked
 from sparsebandits.model.priors import SpikeSlab, default_prior
 from sparsebandits.model.rewards import Gaussian, Rewards, rewards_of
 from sparsebandits.policies.actions import ActionSet
@@ -157,9 +158,11 @@ def check_optimism(optimism: object) -> Rate:
 
 
 def check_learns_by_draws(rule: str, posterior: Any) -> None:
-    """Require an engine, which counts the rewards that it has learnt from."""
+    """Require an engine, which counts the rewards that it has learnt from; rewards have to be linear in θ."""
     if not (hasattr(posterior, "evidence") and hasattr(posterior, "draws")):
         raise ArgumentTypeError("posterior", f"an engine, such as Particles, for {rule}", type(posterior).__name__)
+    if isinstance(getattr(posterior, "rewards", None), Linked):
+        raise ArgumentTypeError("rewards", f"Gaussian ones for {rule}", shown(posterior.rewards))
 
 
 def rounds_of(posterior: Any) -> int:
@@ -217,7 +220,7 @@ def tilted(draws: Draws, values: FloatArray, strength: float) -> Draws:
     with np.errstate(divide="ignore"):  # weights may have underflowed
         logs = np.log(draws.weights) + strength * (values - values.max())
     weights = np.exp(logs - logs.max())
-    return Draws.trusted(draws.source, weights / weights.sum())
+    return Draws.trusted(draws.source, weights / weights.sum(), exact=draws.exact)
 
 
 def optimistic_posterior(
