@@ -2,7 +2,7 @@
 
 The practitioner calls :func:`decide` on a table, or ``ask`` and ``tell`` on a policy; the researcher calls
 :func:`simulate` or runs an :class:`Experiment`. What only some users need is in namespaces: ``rules``, ``rivals``,
-``theory``, ``environments``, ``journal``, ``offpolicy``, ``plots``, ``experiments``, ``posteriors``.
+``theory``, ``environments``, ``features``, ``journal``, ``offpolicy``, ``plots``, ``experiments``, ``posteriors``.
 """
 
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sparsebandits import advice as advice
     from sparsebandits import environments as environments
     from sparsebandits import experiments as experiments
+    from sparsebandits import features as features
     from sparsebandits import journal as journal
     from sparsebandits import model as model
     from sparsebandits import policies as policies
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from sparsebandits.model.families import Bernoulli as Bernoulli
     from sparsebandits.model.families import Poisson as Poisson
     from sparsebandits.model.forgetting import Discount as Discount
+    from sparsebandits.model.hypotheses import Hypotheses as Hypotheses
     from sparsebandits.model.priors import BetaInclusion as BetaInclusion
     from sparsebandits.model.priors import GaussianPrior as GaussianPrior
     from sparsebandits.model.priors import GaussianSpike as GaussianSpike
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from sparsebandits.posteriors.langevin import Langevin as Langevin
     from sparsebandits.posteriors.laplace import Laplace as Laplace
     from sparsebandits.posteriors.particles import Particles as Particles
+    from sparsebandits.posteriors.table import Table as Table
     from sparsebandits.results import plots as plots
     from sparsebandits.results.result import Result as Result
     from sparsebandits.sklearn import SpikeSlabClassifier as SpikeSlabClassifier

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 
 KINDS = {"O": "objects", "U": "strings", "S": "bytes", "c": "complex numbers", "M": "dates"}
 
@@ -464,6 +465,34 @@ def _through_arrow(name: str, value: object) -> Any:
         return pyarrow.table(value)
     except (TypeError, ValueError) as error:  # pyarrow's own errors are among them
         raise ArgumentTypeError(name, "a table", f"{type(value).__name__}: {error}") from None
+
+
+def check_flags(name: str, value: object) -> BoolArray:
+    """Require a matrix of booleans, or of zeros and ones.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    value : object
+        The argument.
+
+    Returns
+    -------
+    bool array of shape (n, m)
+        A copy.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is not an array of numbers.
+    ArgumentValueError
+        If it has other entries, none at all, or another number of dimensions.
+    """
+    found = check_array(name, value, ndim=2)
+    if found.size == 0 or not ((found == 0.0) | (found == 1.0)).all():
+        raise ArgumentValueError(name, "zeros and ones", shown(value))
+    return np.asarray(found == 1.0)
 
 
 def check_columns(name: str, value: object) -> tuple[object, tuple[str, ...] | None]:

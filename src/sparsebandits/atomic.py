@@ -59,8 +59,9 @@ def at_once(*calls: tuple[Any, ...]) -> None:
     Parameters
     ----------
     *calls : tuple
-        A function of C, such as ``setattr`` or a method of a dict, and its arguments. Those that may fail, for want of
-        memory, come first.
+        A function of C that calls no Python and handles no signals, such as ``setattr`` or a method of a dict, and its
+        arguments. Those that may fail, for want of memory, come first. NumPy handles signals where it makes an array
+        of a list.
 
     Examples
     --------

@@ -21,6 +21,9 @@ INSTANCE_STREAM, NOISE_STREAM, POLICY_STREAM = 0, 1, 2
 COIN_STREAM, ENGINE_STREAM, OBSERVER_STREAM = 0, 1, 3
 """Below the seed of a policy: the rule's coin flips, the posterior's draws, and those of an observer."""
 
+CONTEXT_STREAM = 0x636F6E74
+"""Below the seed of an instance: the contexts of its rounds."""
+
 TUNING_STREAM = 0x74756E65
 """Below the seed of an experiment: the root of the trials that parameters are tuned on."""
 

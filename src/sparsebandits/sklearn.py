@@ -23,7 +23,7 @@ from sparsebandits.arguments import (
     check_flag,
     shown,
 )
-from sparsebandits.model.families import Bernoulli
+from sparsebandits.model.families import LARGEST_LOG, Bernoulli
 from sparsebandits.model.priors import BetaInclusion, InverseGammaNoise, PointMass, Spike, SpikeSlab
 from sparsebandits.model.rewards import Rewards, rewards_of
 from sparsebandits.posteriors.draws import Draws
@@ -34,9 +34,6 @@ from sparsebandits.tables import Rows
 ENGINES: dict[str, Any] = {"particles": Particles, "gibbs": Gibbs}
 IN_UNITS = ("mean", "sd", "2.5%", "97.5%")
 """Columns of a summary that are in the units of the data."""
-
-LARGEST_LOG = 700.0
-"""Logarithm of the largest odds ratio, near that of the largest number."""
 
 AT_ONCE = 2**20
 """Number of probabilities that are computed at a time."""
@@ -99,7 +96,7 @@ class _SpikeSlabModel(BaseEstimator):  # type: ignore[misc]
         constant = features[0] if centred else np.zeros(d)
         self._varies = _differs(features, constant)
         self._centre = np.where(self._varies & centred, features.mean(axis=0), constant)
-        deviation = np.sqrt(np.square(features - self._centre).mean(axis=0))
+        deviation = _root_mean_square(features - self._centre)
         self._scale: FloatArray = np.where(self._varies & (deviation > 0), deviation, 1.0)
         self._units = unit / self._scale
         self.posterior_ = posterior
@@ -259,7 +256,7 @@ class SpikeSlabRegressor(RegressorMixin, _SpikeSlabModel):  # type: ignore[misc]
 
     def _begin(self, features: FloatArray, target: FloatArray) -> None:
         """Make the posterior, and set centre and scale of features and target."""
-        scale = (float(target.std()) if _differs(target, target[0]) else 0.0) or 1.0
+        scale = (float(_root_mean_square(target - target.mean())) if _differs(target, target[0]) else 0.0) or 1.0
         self._start(features, rewards_of(None, self.noise_variance, InverseGammaNoise(1.0, 0.05)), scale)
         self._target_centre, self._target_scale = float(target.mean()), scale
 
@@ -515,3 +512,9 @@ def _numeric(target: Any) -> Any:
 def _differs(values: FloatArray, constant: Any) -> Any:
     """Return which columns differ from a constant by more than its rounding error."""
     return (np.abs(values - constant) > 8 * np.finfo(np.float64).eps * np.abs(constant)).any(axis=0)
+
+
+def _root_mean_square(values: FloatArray) -> Any:
+    """Return the root mean square of each column, also where squares would be out of the range of numbers."""
+    exponent = np.frexp(np.abs(values).max(axis=0))[1]
+    return np.ldexp(np.sqrt(np.square(np.ldexp(values, -exponent)).mean(axis=0)), exponent)

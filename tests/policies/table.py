@@ -34,6 +34,19 @@ def sparse(policy: Maker, slab: sb.SpikeSlab | None, **settings: Any) -> Maker:
     return make
 
 
+def of_hypotheses(policy: Maker, **settings: Any) -> Maker:
+    """Make a policy with a table of hypotheses where one with a Gaussian prior would be made."""
+
+    def make(actions: Any, prior: Any = None, **given: Any) -> sb.Policy:
+        dimension = ActionSet.of(actions).dimension
+        if prior is not None:
+            sb.Conjugate(prior, dimension)  # which is not used, but may be wrong
+        table = sb.Hypotheses(np.random.default_rng(0).standard_normal((300, dimension)))
+        return policy(actions, **{"prior": table, "noise_variance": 1.0, **given, **settings})
+
+    return make
+
+
 def without_prior(policy: Maker, **settings: Any) -> Maker:
     """Make a policy that knows no prior where one with a Gaussian prior would be made."""
 
@@ -99,6 +112,11 @@ POLICIES: dict[str, Maker] = {
     "SparseTS, enumeration": sparse(
         sb.SparseTS, sb.SpikeSlab(0.4, 0.5), engine="enumeration", engine_options={"max_size": 3}, n_draws=50
     ),
+    "SparseIDS, hypotheses": of_hypotheses(sb.SparseIDS),
+    "SparseIDS, hypotheses, randomised": of_hypotheses(
+        sb.SparseIDS, selection="randomised", gain="mutual-information", intercept=False
+    ),
+    "SparseTS, hypotheses": of_hypotheses(sb.SparseTS),
     "FeelGoodTS": sparse(sb.rivals.FeelGoodTS, sb.SpikeSlab(0.4, 0.5)),
     "FeelGoodTS, intercept and cap": sparse(
         sb.rivals.FeelGoodTS, sb.SpikeSlab(0.4, 0.5), intercept=True, cap=3.0, optimism=0.2
@@ -116,6 +134,46 @@ POLICIES: dict[str, Maker] = {
     "LassoBandit": without_prior(sb.rivals.LassoBandit),
     "LassoBandit, shared": without_prior(sb.rivals.LassoBandit, parameters="shared", forced_samples=5),
     "DRLasso": without_prior(sb.rivals.DRLasso),
+    "SquareCB": without_prior(sb.rivals.SquareCB),
+    "SquareCB, L1 penalty": without_prior(sb.rivals.SquareCB, regressor="lasso", exponent=0.7, refit_growth=0.2),
+    "SquareCB, spike and slab": without_prior(sb.rivals.SquareCB, regressor="spike-and-slab"),
+    "FALCON": without_prior(sb.rivals.FALCON, scale=3.0),
+    "FALCON, L1 penalty, all rewards": without_prior(
+        sb.rivals.FALCON, regressor="lasso", window="all", sparsity=1, scale=4.0, delta=0.1
+    ),
+    "FALCON, spike and slab": without_prior(
+        sb.rivals.FALCON, regressor=sb.rivals.SpikeSlabMean(LEARNT, 0.1, 100), scale=3.0
+    ),
+    "VariationalTS": without_prior(sb.rivals.VariationalTS),
+    "VariationalTS, Gaussian slab": without_prior(
+        sb.rivals.VariationalTS, slab="gaussian", rate=0.8, exponent=0.5, restart=7, probability_draws=20
+    ),
+    "VariationalTS, growing rate": without_prior(
+        sb.rivals.VariationalTS, growing=True, rate=0.2, exponent=0.3, uniform_rounds=8
+    ),
+    "DynamicBatch": without_prior(sb.rivals.DynamicBatch, horizon=400, sparsity=1),
+    "DynamicBatch, all rewards": without_prior(
+        sb.rivals.DynamicBatch, horizon=300, sparsity=1, batches=5, penalty=0.01, split=False
+    ),
+    "MCPBandit": without_prior(sb.rivals.MCPBandit, forced_samples=5),
+    "MCPBandit, disjoint": without_prior(sb.rivals.MCPBandit, parameters="disjoint", concavity=1.5),
+    "BestSubset": without_prior(
+        lambda actions, **given: sb.rivals.BestSubset(actions, sparsity=ActionSet.of(actions).dimension, **given)
+    ),
+    "BestSubset, splicing": without_prior(
+        lambda actions, **given: sb.rivals.BestSubset(
+            actions,
+            sparsity=max(ActionSet.of(actions).dimension - 1, 1),
+            most_subsets=1,
+            window="last",
+            width=2.0,
+            **given,
+        )
+    ),
+    "ILTCB": without_prior(sb.rivals.ILTCB, exploration=0.1, psi=0.5),
+    "ILTCB, L1 penalty": without_prior(
+        sb.rivals.ILTCB, regressor="lasso", sparsity=1, exploration=0.05, psi=0.8, delta=0.1, most_steps=20
+    ),
 }
 
 CANNOT_LEARN_A_FIXED_SET = {"DRLasso"}

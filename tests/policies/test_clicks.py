@@ -1,5 +1,6 @@
 """Policies and advice with clicks and counts: what they choose, explain, refuse, save and recognise."""
 
+import copy
 import warnings
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,22 @@ def test_saved_policies_continue_bit_for_bit(family: Any, tmp_path: Path) -> Non
         assert np.array_equal(intercepts, other.posterior.draws().intercepts)
 
 
+@pytest.mark.parametrize("make", [sb.SparseIDS, sb.LinearIDS], ids=lambda make: make.__name__)
+def test_a_shallow_copy_learns_for_itself(make: Any) -> None:
+    """Planted: both append rows of features to the same array; what one has learnt changes with the other."""
+    actions, chance = world(actions=6, features=3)
+    policy = make(actions, rewards=sb.Bernoulli(), seed=0, n_draws=100)
+    play(policy, chance, 3)
+    other, alone = copy.copy(policy), copy.deepcopy(policy)
+    for seed in range(1, 5):
+        offered = np.random.default_rng(seed).standard_normal((3, 3))
+        for one in (policy, alone):
+            one.tell(one.ask(offered), 1)
+        other.tell(other.ask(-offered), 0)
+    assert np.array_equal(policy.posterior.evidence.rows, alone.posterior.evidence.rows)
+    assert np.array_equal(policy.predict().mean, alone.predict().mean)
+
+
 def test_shifts_and_units_of_features_change_nothing() -> None:
     """Planted: no origin, so that the prior of the intercept is about features of zero; decisions differ."""
     actions, chance = world()
@@ -108,6 +125,28 @@ def test_explanations_are_on_a_scale_that_a_person_reads() -> None:
     play(counts, chance, 10)
     assert "rate ratio" in counts.posterior.summary()[0]
     assert "largest parts of its log rate" in str(counts.explain(counts.ask()))
+    tiny = sb.SparseIDS(1e-9 * actions, rewards=sb.Bernoulli(), seed=8, n_draws=300)
+    play(tiny, chance, 60)
+    assert np.isfinite([row["odds ratio"] for row in tiny.posterior.summary()]).all(), "of a huge coefficient"
+
+
+@pytest.mark.parametrize("inflation", [1.0, 2.0])
+@every_family
+def test_sampled_values_are_mean_rewards(family: Any, inflation: float) -> None:
+    """Planted: values on the scale of log-odds; some of them are negative."""
+    actions, chance = world(features=2)
+    prior = sb.SpikeSlab(0.5, 1.0)
+    makers = {
+        "laplace": sb.LinTS(actions, inflation=inflation, rewards=family, seed=0),
+        "enumeration": sb.policies.SparsePolicy(
+            actions, sb.rules.Thompson(inflation), prior, engine="enumeration", rewards=family, n_draws=100, seed=0
+        ),
+    }
+    for policy in makers.values():
+        play(policy, chance, 3)
+        columns = policy.ask().reasons.columns
+        assert (columns["sampled value"] > 0.0).all()
+        assert (columns["sampled value"] <= family.largest_mean).all()
 
 
 @every_family
@@ -138,6 +177,28 @@ def test_batches_believe_expected_clicks() -> None:
     policy.tell(batch, [0, 1, 0, 1])
 
 
+@pytest.mark.parametrize("make", [sb.SparseIDS, sb.LinearIDS, sb.LinUCB], ids=lambda make: make.__name__)
+def test_a_batch_of_counts_can_be_asked_for_before_the_first_reward(make: Any) -> None:
+    """Planted: rewards of E exp(η), which a wide prior puts beyond all counts; the engine refuses to believe them."""
+    for seed in range(3):
+        actions, _ = world(seed, actions=6, features=3)
+        assert len(make(10.0 * actions, rewards=sb.Poisson(), seed=seed).ask(n=4)) == 4
+        far = make(actions, rewards=sb.Poisson(), seed=seed)
+        assert len(far.ask(1e3 * actions, n=4)) == 4
+
+
+def test_pending_counts_leave_expected_rates_where_they_are() -> None:
+    """Planted: the mean of exp(η) as the reward, which is far above most draws; rates rise tenfold."""
+    policy = sb.LinUCB(np.eye(3), sb.GaussianPrior(1.0), rewards=sb.Poisson(), seed=0)
+    policy.tell(policy.ask(), 3)
+    posterior = policy.posterior
+    level = float(posterior.draws().intercepts.mean())
+    believer = posterior.believer()
+    policy._believe(believer, [policy.ask()])
+    assert np.abs(believer.mean() - posterior.mean()).max() < 0.1
+    assert float(believer.draws().intercepts.mean()) == pytest.approx(level, abs=0.3)
+
+
 def test_clicks_given_as_numbers_are_noticed_once() -> None:
     actions, chance = world()
     policy = sb.SparseTS(actions, seed=11, n_draws=100)
@@ -152,6 +213,35 @@ def test_clicks_given_as_numbers_are_noticed_once() -> None:
         warnings.simplefilter("error")
         play(sb.SparseTS(actions, rewards=sb.Bernoulli(), seed=11, n_draws=100), chance, 30)
         play(sb.SparseTS(actions, seed=11, n_draws=100), 0.0 * chance, 30)
+
+
+def test_rare_clicks_given_as_numbers_are_noticed_when_the_first_one_comes(tmp_path: Path) -> None:
+    """Planted: looking once, after twenty rewards; with one click in fifty most users would never be told."""
+    policy = sb.SparseTS(np.eye(3), seed=1, n_draws=100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(40):
+            policy.tell(policy.ask(), 0.0)
+    policy.save(tmp_path / "policy")
+    again = sb.load(tmp_path / "policy")
+    with pytest.warns(UserWarning, match="0 or 1"):
+        again.tell(again.ask(), 1.0)
+    policy.tell(policy.ask(), 0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        policy.tell(policy.ask(), 1.0)
+        again.tell(again.ask(), 1.0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"rule": "information-ratio"}], ids=str)
+def test_explanations_show_the_probability_of_a_click(settings: dict[str, Any]) -> None:
+    actions, chance = world()
+    policy = sb.SparseIDS(actions, rewards=sb.Bernoulli(), seed=3, n_draws=200, **settings)
+    play(policy, chance, 20)
+    before = policy.predict().mean
+    decision = policy.ask()
+    for row in policy.explain(decision).table:
+        assert row["expected reward"] == pytest.approx(before[int(row["action"])])
 
 
 def clicks() -> tuple[pd.DataFrame, dict[str, list[float]]]:

@@ -1,15 +1,16 @@
 """Policies that forget: the times of decisions reach the posterior, and survive saving."""
 
 import math
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.arguments import ArgumentError
+from sparsebandits.arguments import ArgumentError, ArgumentTypeError, ArgumentValueError
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.policies.policy import KIND, VERSION
 from tests.policies.table import Maker, fingerprint, play, some_actions, sparse
@@ -114,6 +115,18 @@ def test_a_decision_has_its_time_if_the_policy_forgets_in_time() -> None:
         assert other.ask().time is None
         with pytest.raises(ArgumentError, match=r"^time: expected none, since the policy does not forget in time"):
             other.ask(time=NOON)
+
+
+def test_a_time_may_be_a_number_of_any_kind() -> None:
+    policy = sb.LinTS(some_actions(), forgetting=sb.Discount(60, unit="seconds"), seed=0)
+    for time in (1_700_000_000, np.int64(1_700_000_000), np.float64(1.7e9), datetime.fromtimestamp(1.7e9, UTC)):
+        assert policy.ask(time=time).time == 1.7e9
+    for wrong in (datetime.min, datetime.max, pd.NaT, np.nan, np.int64(10**15)):
+        with pytest.raises(ArgumentValueError, match="time"):
+            policy.ask(time=wrong)
+    for other in ("2024-01-01", date(2024, 1, 1), True, np.array([1.7e9])):
+        with pytest.raises(ArgumentTypeError, match="time"):
+            policy.ask(time=other)
 
 
 def test_a_journal_has_the_time_of_the_decision() -> None:

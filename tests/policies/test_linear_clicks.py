@@ -116,6 +116,8 @@ def test_clicks_have_no_noise_variance(policy: Maker) -> None:
     noisy = sb.policies.ActionSet.of(actions).with_noise(np.ones(6))
     with pytest.raises(ArgumentError, match=r"^actions: expected none with noise variances beside Poisson"):
         policy(noisy, rewards=sb.Poisson())
+    with pytest.raises(ArgumentError, match=r"^actions: expected none with noise variances beside Bernoulli"):
+        sb.Policy(noisy, sb.Laplace(sb.GaussianPrior(1.0), noisy.dimension), sb.rules.Thompson())
 
 
 def test_what_is_about_gaussian_rewards_is_refused() -> None:
@@ -124,3 +126,11 @@ def test_what_is_about_gaussian_rewards_is_refused() -> None:
         sb.LinUCB(actions, rewards=sb.Bernoulli(), width=sb.rules.ConfidenceRadius())
     with pytest.raises(TypeError, match="rewards: expected Gaussian ones for FrequentistInformationDirected"):
         sb.rivals.FrequentistIDS(actions, rewards=sb.Bernoulli())
+    for family in (sb.Bernoulli(), sb.Poisson()):
+        with pytest.raises(TypeError, match="rewards: expected Gaussian ones for FeelGood, got"):
+            sb.rivals.FeelGoodTS(actions, rewards=family)
+        with pytest.raises(TypeError, match="rewards: expected Gaussian ones for OptimisticInformationDirected, got"):
+            sb.rivals.SOIDS(actions, rewards=family)
+        engine = sb.Laplace(sb.GaussianPrior(1.0), actions.shape[1], rewards=family)
+        with pytest.raises(TypeError, match="rewards: expected Gaussian ones for FeelGood, got"):
+            sb.Policy(actions, engine, sb.rivals.FeelGood())

@@ -43,6 +43,7 @@ ENGINES: dict[str, Any] = {
     "Gibbs": lambda: sb.Gibbs(POINT, 3, n_draws=40, seed=1, chains=2, burn_in=5),
     "Enumeration": lambda: sb.Enumeration(POINT, 3, n_draws=200, seed=1),
     "Langevin": lambda: sb.Langevin(LAPLACE, 3, n_draws=200, seed=1),
+    "Table": lambda: sb.Table(sb.Hypotheses(some_actions(50, seed=3)), seed=1),
 }
 RULES: list[Rule] = [
     UpperQuantile(0.8),

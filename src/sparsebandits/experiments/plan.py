@@ -19,9 +19,13 @@ from sparsebandits import lazy
 from sparsebandits.arguments import ArgumentError, check_count, shown
 from sparsebandits.environments import (
     ChangingActions,
+    Classification,
+    ContextualActions,
+    Dosing,
     Drifting,
     Environment,
     GaussianActions,
+    GraphFeedback,
     HardInstance,
     Hypercube,
     LogisticActions,
@@ -55,6 +59,10 @@ ENVIRONMENTS: Makers = {
         Hypercube,
         ChangingActions,
         Drifting,
+        GraphFeedback,
+        ContextualActions,
+        Classification,
+        Dosing,
     )
 }
 POLICY_KINDS: Makers = {

@@ -10,11 +10,24 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.random import SeedSequence
 
-from sparsebandits.arguments import ArgumentTypeError, FloatArray, IntArray, check_count, shown
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_count,
+    shown,
+)
 from sparsebandits.environments import World
 from sparsebandits.model.rewards import Gaussian, Rewards
+from sparsebandits.policies.decision import Decision
+from sparsebandits.policies.items import Items
 from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import NOISE_STREAM, POLICY_STREAM, IndexedNormals, Seed, child
+
+USERS = 500
+"""Number of users that a policy may see beforehand."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,11 @@ class Problem:
     rewards : Gaussian, Bernoulli or Poisson
         The family of the rewards, and whether there is an intercept to be learnt; by default Gaussian rewards with
         ``noise_variance``.
+    items, users : array of shape (K, q) and array of shape (m, p), or None
+        Where actions come from both: the items, and users such as those of the rounds, but others. A policy that is
+        made with items and contexts is asked with the user of each round, and all others with the features.
+    feedback : bool array of shape (K, K), optional
+        Whose rewards each action shows; by default its own.
     """
 
     actions: Any
@@ -41,6 +59,9 @@ class Problem:
     horizon: int
     seed: SeedSequence
     rewards: Rewards = None  # type: ignore[assignment]  # filled in below
+    items: FloatArray | None = None
+    users: FloatArray | None = None
+    feedback: BoolArray | None = None
 
     def __post_init__(self) -> None:
         if self.rewards is None:
@@ -63,7 +84,10 @@ class Problem:
         -------
         Problem
         """
-        return cls(instance.actions, instance.noise_variance, horizon, seed, instance.rewards)
+        contexts = getattr(instance, "contexts", None)
+        items, users = (None, None) if contexts is None else (contexts.items, contexts.rows(USERS, first=horizon))
+        graph = getattr(instance, "feedback", None)
+        return cls(instance.actions, instance.noise_variance, horizon, seed, instance.rewards, items, users, graph)
 
 
 PolicyMaker: TypeAlias = Callable[[Problem], Policy]
@@ -77,8 +101,9 @@ def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
     policy : type or callable
         A policy class, or a function with the same arguments. It receives the actions, the noise variance and the seed
         of the problem, also the horizon if it has an argument ``horizon``, and whether there is an intercept to be
-        learnt if it has an argument ``intercept``. Where rewards are not Gaussian, it receives ``rewards``, their
-        family, if it has that argument, and no noise variance.
+        learnt if it has an argument ``intercept``. If the problem has a feedback graph, it receives ``feedback`` if it
+        has that argument. Where rewards are not Gaussian, it receives ``rewards``, their family, if it has that
+        argument, and no noise variance.
     **settings
         Further arguments of the policy; they take precedence over those of the problem. With ``rewards`` or
         ``noise_variance`` among them, the policy receives neither from the problem.
@@ -128,6 +153,8 @@ def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: P
         known["horizon"] = problem.horizon
     if "intercept" in taken:
         known["intercept"] = problem.rewards.intercept
+    if "feedback" in taken and problem.feedback is not None:
+        known["feedback"] = problem.feedback
     return policy(problem.actions, **{**known, **settings})
 
 
@@ -179,7 +206,8 @@ def simulate(
         A policy class, or a function that makes a policy from a :class:`Problem`, which holds everything that the
         policy may know; see :func:`maker`.
     instance : Instance
-        The true problem: what the ``sample`` of an environment returns.
+        The true problem: what the ``sample`` of an environment returns. If it has a feedback graph, a policy that takes
+        ``feedback`` is told the rewards of all actions that a decision shows, and any other one that of its action.
     horizon : int
         Number of rounds.
     seed : int, SeedSequence or None, default=0
@@ -212,19 +240,29 @@ def simulate(
     policy = make_policy(Problem.of(instance, rounds, child(seed, POLICY_STREAM)))
     if not hasattr(policy, "ask"):
         raise ArgumentTypeError("make_policy", "a function that returns a policy", f"{shown(policy)} from it")
+    forgetting = getattr(getattr(policy, "posterior", None), "forgetting", None)
+    if getattr(forgetting, "unit", "decisions") != "decisions":
+        got = f"{shown(forgetting)}; a simulation has no clock, and would not repeat"
+        raise ArgumentValueError("make_policy", "a policy that forgets in decisions", got)
+    by_context = hasattr(instance, "contexts") and isinstance(getattr(policy, "actions", None), Items)
     noise = IndexedNormals(child(seed, NOISE_STREAM))
     actions = np.empty(rounds, dtype=np.intp)
     regret, rewards, probabilities, seconds = np.empty((4, rounds))
     recorded: dict[str, FloatArray] = {}
     for t in range(rounds):
         offered = instance.offered(t)
+        context = instance.contexts.row(t) if by_context else None  # type: ignore[attr-defined]
         asked = perf_counter()
-        decision = policy.ask() if offered is None else policy.ask(offered)
+        if by_context:
+            decision = policy.ask(context=context)
+        else:
+            decision = policy.ask() if offered is None else policy.ask(offered)
         answered = perf_counter()
         outcome = instance.outcome(t, decision.action, decision.features)
         reward = outcome.reward(t, instance.rewards, noise)
+        news = reward if getattr(decision, "observed", None) is None else _shown(instance, t, decision, noise)
         told = perf_counter()
-        policy.tell(decision, reward)
+        policy.tell(decision, news)
         seconds[t] = (answered - asked) + (perf_counter() - told)
         actions[t], rewards[t], probabilities[t] = decision.action, reward, decision.probability
         regret[t] = outcome.regret
@@ -232,3 +270,9 @@ def simulate(
             for name, value in decision.diagnostics.items():
                 recorded.setdefault(name, np.full(rounds, np.nan))[t] = value
     return Trace(np.cumsum(regret), actions, rewards, probabilities, seconds, recorded)
+
+
+def _shown(instance: World, t: int, decision: Decision, noise: IndexedNormals) -> dict[int, float]:
+    """Return the rewards of all actions that a decision shows: those that playing them would have brought."""
+    each = zip(decision.observed or (), decision.observation, strict=True)  # type: ignore[arg-type]
+    return {row: instance.outcome(t, row, features).reward(t, instance.rewards, noise) for row, features in each}

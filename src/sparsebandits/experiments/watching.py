@@ -70,6 +70,8 @@ class Watched:
         decision = self.policy.ask(actions)
         if decision.action == NO_ROW:
             raise ArgumentValueError("make_policy", "a policy that chooses rows", "one whose actions are no rows")
+        if decision.observed is not None:  # what is measured is the information of one reward
+            raise ArgumentValueError("make_policy", "a policy without a feedback graph", "one with a graph")
         available = self.policy.actions if actions is None else self.policy.actions.matched(actions)
         beliefs = Beliefs(self.observer, available.features, available.noise_variances, self._round, self._optima)
         notes = {**decision.reasons.notes, **self._notes(beliefs, decision)}

@@ -3,13 +3,15 @@
     {"version": 2, "event": "actions", "key": "…", "features": [[…], …], "labels": […], …, "check": "…"}
     {"version": 2, "event": "decision", "id": 0, "time": "…", "action": 3, "probability": 0.25, …, "check": "…"}
     {"version": 2, "event": "reward", "id": 0, "reward": 1.5, "check": "…"}
+    {"version": 2, "event": "reward", "id": 1, "reward": null, "shown": [[0, 1.5], [2, 0.5]], "check": "…"}
 
 A set of actions is written once, before the first decision that was chosen from it. Its key is a hash of its contents,
 so processes that know nothing of each other give it the same key, and a reader notices a damaged set. A decision has
 either the key of its set (``offered``) or the ``features`` of the action. Numbers are read back to the bit; NaN and
 infinities are refused, and so is every line that this page does not describe: the error names the line. The last field,
 ``check``, is a hash of all bytes of the line before it, so a reader notices a single bit that is not what was written.
-Lines of version 1, which have no such field, are read too.
+Lines of version 1, which have no such field, are read too. With a feedback graph, a reward has a field ``shown``: pairs
+of a row and its reward; then ``reward`` is that of the chosen action, or null if that is not among them.
 """
 
 import hashlib
@@ -53,6 +55,9 @@ FIELDS = {
     "reward": ("id", "reward"),
 }
 """What an event of each kind has besides ``version`` and ``event``, no more and no less."""
+
+WITH_GRAPH = (*FIELDS["reward"], "shown")
+"""What a reward has if there is a feedback graph."""
 
 STARTS = tuple(f'{{"version": {version}, "event": "'.encode() for version in (VERSION, UNCHECKED))
 """What every line that this module reads begins with."""
@@ -119,8 +124,8 @@ class Events:
                     keys.add(key)
                     written.append(actions_line(key, record.offered))
             written.append(_decision_line(record, key))
-            if record.reward is not None:
-                written.append(reward_line(record.id, record.reward))
+            if not record.pending:
+                written.append(reward_line(record))
         return b"".join(written)
 
     def _key(self, offered: ActionSet) -> str:
@@ -146,7 +151,7 @@ class Events:
         if not isinstance(kind, str) or kind not in FIELDS:
             self._refuse(f"has the unknown event {shown(kind)}")
         fields = {name: value for name, value in event.items() if name not in ("version", "event")}
-        if set(fields) != set(FIELDS[kind]):
+        if set(fields) != set(FIELDS[kind]) and not (kind == "reward" and set(fields) == set(WITH_GRAPH)):
             self._refuse(f"has the fields {shown(sorted(fields))}, not {sorted(FIELDS[kind])}")
         try:
             read = {"actions": self._read_actions, "decision": self._read_decision, "reward": self._read_reward}
@@ -180,7 +185,8 @@ class Events:
 
     def _read_reward(self, event: Mapping[str, Any]) -> tuple[Any, ...]:
         record = find(self.records, event["id"])
-        return self.records.__setitem__, record.id, record.with_reward(event["reward"])
+        shown = _by_row(event["shown"]) if "shown" in event else None
+        return self.records.__setitem__, record.id, record.with_reward(event["reward"], shown)
 
     def _refuse(self, why: str) -> NoReturn:
         where = f"line {self._lines + 1} of {self._source}" if self._source else f"line {self._lines + 1}"
@@ -205,9 +211,20 @@ def actions_line(key: str, offered: ActionSet) -> bytes:
     return _line("actions", {"key": key, "features": offered.features.tolist(), **names})
 
 
-def reward_line(number: Id, reward: float) -> bytes:
-    """Return the event of a reward."""
-    return _line("reward", {"id": number, "reward": reward})
+def reward_line(record: Record) -> bytes:
+    """Return the event of the reward of a record."""
+    shown = {} if record.shown is None else {"shown": [list(pair) for pair in record.shown.items()]}
+    return _line("reward", {"id": record.id, "reward": record.reward, **shown})
+
+
+def _by_row(pairs: object) -> dict[Any, Any]:
+    """Return pairs of rows and rewards as a dictionary."""
+    if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise ArgumentTypeError("shown", "pairs of a row and its reward", shown(pairs))
+    found = dict(pairs) if all(type(row) is int for row, _ in pairs) else {}
+    if len(found) < len(pairs):
+        raise ArgumentValueError("shown", "rows, each once", shown(pairs))
+    return found
 
 
 def _decision_line(record: Record, key: str | None) -> bytes:

@@ -27,7 +27,8 @@ class Journal(Protocol):
     def rewarded(self, decision: Decision, reward: float) -> None:
         """Record the reward of a decision that has been recorded.
 
-        The same reward again changes nothing; a different one is refused.
+        The same reward again changes nothing; a different one is refused. A journal of a policy with a feedback graph
+        takes a third argument ``shown``, the rewards of all observed actions by row; then ``reward`` may be None.
         """
 
     def records(self) -> Sequence[Record]:

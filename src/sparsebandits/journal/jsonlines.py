@@ -6,7 +6,7 @@ reads what the others have written before it adds an event of its own, so an id 
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import FileIO
 
@@ -58,7 +58,7 @@ class JsonLines:
         self.records()
 
     def __repr__(self) -> str:
-        pending = sum(record.reward is None for record in self._events.records.values())
+        pending = sum(record.pending for record in self._events.records.values())
         return f"{type(self).__name__}({self.path!r}: {len(self._events.records)} decisions, {pending} pending)"
 
     def decided(self, decision: Decision, offered: ActionSet) -> None:
@@ -85,15 +85,17 @@ class JsonLines:
             else:
                 self._append(file, self._events.lines([record]))
 
-    def rewarded(self, decision: Decision | Id, reward: float) -> None:
+    def rewarded(self, decision: Decision | Id, reward: float | None, shown: Mapping[int, float] | None = None) -> None:
         """Append the reward of a decision.
 
         Parameters
         ----------
         decision : Decision, int or str
             A decision that the journal has recorded, or its id.
-        reward : float
-            The same reward again changes nothing.
+        reward : float or None
+            The same reward again changes nothing. None if ``shown`` does not have that of the chosen action.
+        shown : mapping of int to float, optional
+            If there is a feedback graph, the rewards of all actions that the decision showed, by row.
 
         Raises
         ------
@@ -104,9 +106,9 @@ class JsonLines:
         """
         with self._current() as file:
             before = find(self._events.records, decision)
-            after = before.with_reward(reward)
-            if after is not before and after.reward is not None:
-                self._append(file, reward_line(after.id, after.reward))
+            after = before.with_reward(reward, shown)
+            if after is not before:
+                self._append(file, reward_line(after))
 
     def extend(self, records: Iterable[Record]) -> None:
         """Append whole records, such as those of another journal: all of them or none.

@@ -4,7 +4,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -13,18 +13,19 @@ from sparsebandits.journal.journal import Journal
 from sparsebandits.journal.memory import DecisionLog
 from sparsebandits.journal.record import check_reward
 from sparsebandits.policies.decision import Decision
+from sparsebandits.policies.feedback import readings
 from sparsebandits.policies.policy import Policy
 
 
 @overload
-def play(policy: Policy, reward: Callable[[Decision], float], rounds: int, log: None = None) -> DecisionLog: ...
+def play(policy: Policy, reward: Callable[[Decision], Any], rounds: int, log: None = None) -> DecisionLog: ...
 
 
 @overload
-def play(policy: Policy, reward: Callable[[Decision], float], rounds: int, log: Journal) -> Journal: ...
+def play(policy: Policy, reward: Callable[[Decision], Any], rounds: int, log: Journal) -> Journal: ...
 
 
-def play(policy: Policy, reward: Callable[[Decision], float], rounds: int, log: Journal | None = None) -> Journal:
+def play(policy: Policy, reward: Callable[[Decision], Any], rounds: int, log: Journal | None = None) -> Journal:
     """Let a policy decide and a function return the reward of each decision; return the journal of both.
 
     Decisions are recorded before the function is called, and rewards before the policy learns from them. If ``reward``
@@ -36,7 +37,8 @@ def play(policy: Policy, reward: Callable[[Decision], float], rounds: int, log: 
     policy : Policy
         A policy whose actions are rows.
     reward : callable
-        Function of a decision, which has ``.action``, ``.features`` and ``.label``.
+        Function of a decision, which has ``.action``, ``.features`` and ``.label``. With a feedback graph, it returns
+        the rewards of ``decision.observed``, as ``tell`` takes them.
     rounds : int
         Number of decisions.
     log : Journal, optional
@@ -74,10 +76,16 @@ def play(policy: Policy, reward: Callable[[Decision], float], rounds: int, log: 
             decision = policy.ask()
             if not recorded:
                 journal.decided(decision, policy.actions)
-        value = check_reward(reward(decision))
+        value = reward(decision)
+        if decision.observed is None:
+            told: tuple[Any, ...] = (check_reward(value),)
+        else:
+            values = readings(decision.observed, value, len(policy.actions), policy.actions.labels)
+            by_row = dict(zip(decision.observed, values, strict=True))
+            value, told = by_row, (by_row.get(decision.action), by_row)
         with _undisturbed():
             if not recorded:
-                journal.rewarded(decision, value)
+                journal.rewarded(decision, *told)
             policy.tell(decision, value)
     return journal
 

@@ -78,15 +78,18 @@ class DecisionLog:
         record = Record.of(decision, offered)
         self._records.setdefault(record.id, record).check_same(record)
 
-    def rewarded(self, decision: Decision | Id, reward: float) -> None:
+    def rewarded(self, decision: Decision | Id, reward: float | None, shown: Mapping[int, float] | None = None) -> None:
         """Record the reward of a decision.
 
         Parameters
         ----------
         decision : Decision, int or str
             A decision that has been recorded, or its id.
-        reward : float
-            The same reward again changes nothing.
+        reward : float or None
+            The same reward again changes nothing. None if ``shown`` does not have that of the chosen action; such a
+            decision is no round, since off-policy evaluation needs the reward.
+        shown : mapping of int to float, optional
+            If there is a feedback graph, the rewards of all actions that the decision showed, by row.
 
         Raises
         ------
@@ -94,7 +97,7 @@ class DecisionLog:
             If the log has no such decision, or another reward of it.
         """
         record = find(self._records, decision)
-        self._records[record.id] = record.with_reward(reward)
+        self._records[record.id] = record.with_reward(reward, shown)
 
     def records(self) -> list[Record]:
         """Return what has been recorded, in the order of the decisions."""
@@ -105,7 +108,7 @@ class DecisionLog:
 
     def __repr__(self) -> str:
         rounds = self._rounds()
-        pending = len(self._records) - len(rounds)
+        pending = sum(record.pending for record in self._records.values())
         count = f"{len(rounds)} round{'s' * (len(rounds) != 1)}"
         waiting = f"; {pending} pending" if pending else ""
         if not rounds:
@@ -140,7 +143,7 @@ class DecisionLog:
             raise ArgumentValueError("actions", "those it was chosen from", "None")
         value = check_reward(reward)
         self.decided(decision, offered)
-        if self._records[decision.id].reward is not None:
+        if not self._records[decision.id].pending:
             raise ArgumentValueError("decision", "one that is not in the log yet", f"decision {decision.id} again")
         self.rewarded(decision, value)
 

@@ -33,6 +33,9 @@ Id: TypeAlias = int | str
 SAME = ("id", "action", "probability", "probability_draws", "policy")
 """What is equal, besides the features, in two records of one decision; labels may be written differently."""
 
+EXTRA = ("exposure", "context", "available", "observed")
+"""What some decisions have."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Record:
@@ -64,6 +67,9 @@ class Record:
         Time of the decision in UTC, in ISO 8601.
     extra : mapping of str to JSON values
         Whatever else the writer recorded.
+    shown : mapping of int to float, or None
+        If there is a feedback graph, the rewards of all actions that the decision showed, by row. ``reward`` is that of
+        the chosen action, and stays None if it is not among them.
 
     Examples
     --------
@@ -86,6 +92,12 @@ class Record:
     policy: str | None = None
     time: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    shown: Mapping[int, float] | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Whether the reward, or what the decision shows of others, has not come yet."""
+        return self.reward is None and self.shown is None
 
     @classmethod
     def of(cls, decision: Decision, offered: object, time: str | None = None) -> "Record":
@@ -119,24 +131,34 @@ class Record:
                 noise_variance=decision.noise_variance,
                 policy=decision.policy,
                 time=time if decision.time is None else _utc(datetime.fromtimestamp(decision.time, UTC)),
-                extra={} if decision.exposure is None else {"exposure": decision.exposure},
+                extra={name: getattr(decision, name) for name in EXTRA if getattr(decision, name) is not None},
             )
         )
 
-    def with_reward(self, reward: object) -> "Record":
+    def with_reward(self, reward: object, shown: object = None) -> "Record":
         """Return the record with its reward; the same record if it has been told before.
+
+        Parameters
+        ----------
+        reward : float or None
+            The reward of the chosen action; None if it is not among those that are shown.
+        shown : mapping of int to float, optional
+            If there is a feedback graph, the rewards of all actions that the decision showed, by row.
 
         Raises
         ------
         ValueError
-            If the reward is not a number, or not the one that was told before.
+            If a reward is not a number, or not the one that was told before.
         """
-        value = check_reward(reward)
-        if self.reward is None:
-            return replace(self, reward=value)
-        if self.reward != value:
-            expected = f"{self.reward!r} for decision {self.id}, as told before"
-            raise ArgumentValueError("reward", expected, repr(value))
+        others = None if shown is None else check_shown(shown)
+        own = None if reward is None and others is not None else check_reward(reward)
+        if others is not None and others.get(self.action) != own:
+            raise ArgumentValueError("reward", f"that of row {self.action} among the rewards shown", repr(own))
+        if self.pending:
+            return replace(self, reward=own, shown=others)
+        if (self.reward, self.shown) != (own, others):
+            before, now = (self.reward, own) if self.shown is None else (dict(self.shown), others)
+            raise ArgumentValueError("reward", f"{before!r} for decision {self.id}, as told before", repr(now))
         return self
 
     def check_same(self, other: "Record | Decision") -> None:
@@ -174,6 +196,8 @@ def checked(record: Record) -> Record:
         check_positive("noise_variance", record.noise_variance)
     if record.reward is not None:
         check_number("reward", record.reward)
+    if record.shown is not None:
+        check_shown(record.shown)
     for name in ("label", "policy", "time"):
         if not isinstance(getattr(record, name), str | None):
             raise ArgumentTypeError(name, "a string or None", shown(getattr(record, name)))
@@ -205,6 +229,13 @@ def check_id(name: str, value: object) -> Id:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ArgumentTypeError(name, "a decision or its id", shown(value))
     return check_count(name, value, least=0, most=None)
+
+
+def check_shown(shown: object) -> dict[int, float]:
+    """Require rewards by row of the set of actions; a click (True or False) is 1 or 0."""
+    if not isinstance(shown, Mapping):
+        raise ArgumentTypeError("shown", "rewards by row", type(shown).__name__)
+    return {check_count("shown", row, least=0, most=None): check_reward(one) for row, one in shown.items()}
 
 
 def check_reward(reward: object) -> float:

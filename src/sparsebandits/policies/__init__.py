@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from sparsebandits.policies.actions import ActionSet as ActionSet
     from sparsebandits.policies.actions import Cube as Cube
     from sparsebandits.policies.decision import Explanation as Explanation
+    from sparsebandits.policies.items import Items as Items
     from sparsebandits.policies.linear import LinearPolicy as LinearPolicy
     from sparsebandits.policies.policy import Prediction as Prediction
     from sparsebandits.policies.sparse import SparsePolicy as SparsePolicy

@@ -8,6 +8,7 @@ import numpy as np
 from sparsebandits.arguments import (
     ArgumentTypeError,
     ArgumentValueError,
+    BoolArray,
     FloatArray,
     IntArray,
     check_columns,
@@ -19,6 +20,7 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
+from sparsebandits.policies.feedback import graph_of
 
 OF_ROWS = "one number per row of actions, as for the policy's own"
 
@@ -37,12 +39,16 @@ class ActionSet:
         Names of the columns.
     noise_variances : array of shape (K,), optional
         Noise variance of each action's reward, where they differ and are known.
+    feedback : bool array of shape (K, K), optional
+        Whether playing the action of the row shows the reward of the action of the column; by default each action shows
+        its own reward, and only that.
     """
 
     features: FloatArray
     labels: tuple[str, ...] | None = None
     feature_names: tuple[str, ...] | None = None
     noise_variances: FloatArray | None = None
+    feedback: BoolArray | None = None
 
     @classmethod
     def of(cls, actions: object) -> "ActionSet":
@@ -106,8 +112,53 @@ class ActionSet:
             check_positive("noise_variance", float(value))
         return replace(self, noise_variances=frozen(values.copy()))
 
+    def with_feedback(self, feedback: object) -> "ActionSet":
+        """Return the same actions with a feedback graph.
+
+        Parameters
+        ----------
+        feedback : array or DataFrame of shape (K, K), or mapping
+            Whether playing the action of the row shows the reward of the action of the column: booleans, or zeros and
+            ones. A DataFrame is matched by name if the rows have names. A mapping has the rows or names of the actions
+            that an action shows; actions that it does not mention show their own reward.
+
+        Returns
+        -------
+        ActionSet
+            The actions with their graph.
+
+        Raises
+        ------
+        ArgumentError
+            If it is no such matrix, or names actions that are not there.
+
+        Examples
+        --------
+        >>> ActionSet.of(np.eye(3)).with_feedback({2: [0, 1]}).feedback.astype(int)
+        array([[1, 0, 0],
+               [0, 1, 0],
+               [1, 1, 0]])
+        """
+        return replace(self, feedback=graph_of(feedback, len(self), self.labels))
+
+    def observed(self, row: int) -> tuple[int, ...] | None:
+        """Return the rows whose rewards an action shows, ascending; None if there is no graph.
+
+        Parameters
+        ----------
+        row : int
+            The action.
+
+        Returns
+        -------
+        tuple of int or None
+        """
+        return None if self.feedback is None else tuple(np.flatnonzero(self.feedback[row]).tolist())
+
     def matched(self, actions: object, noise_variance: object = None) -> "ActionSet":
         """Check another set of actions with the same features as this one.
+
+        A feedback graph belongs to the rows of this set, so the other set needs as many rows in the same order.
 
         Parameters
         ----------
@@ -124,14 +175,27 @@ class ActionSet:
         Raises
         ------
         ArgumentError
-            If the features are others, or if noise variances are missing or superfluous.
+            If the features are others, if noise variances are missing or superfluous, or if there is a feedback graph
+            and the rows are others.
         """
-        other = self._matched(actions)
+        other = self._with_graph(self._matched(actions))
         if (noise_variance is None) != (self.noise_variances is None):
             given = noise_variance is not None
             kind = "none (the policy was made without one per action)" if given else OF_ROWS
             raise ArgumentValueError("noise_variance", kind, shown(noise_variance))
         return other if noise_variance is None else other.with_noise(noise_variance)
+
+    def _with_graph(self, other: "ActionSet") -> "ActionSet":
+        """Return other actions with the graph of this set; refuse a graph of their own, and other rows."""
+        if other.feedback is not None and not np.array_equal(other.feedback, self.feedback):  # type: ignore[arg-type]
+            raise ArgumentValueError("actions", "the feedback graph of the policy, or none", "another one")
+        if self.feedback is None:
+            return other
+        named = self.labels is not None and other.labels is not None
+        if len(other) != len(self) or (named and other.labels != self.labels):
+            expected = f"the {len(self)} rows of the feedback graph, in their order"
+            raise ArgumentValueError("actions", expected, f"{len(other)} {'others' if named else 'rows'}")
+        return replace(other, feedback=self.feedback)
 
     def _matched(self, actions: object) -> "ActionSet":
         other = ActionSet.of(actions)
@@ -154,15 +218,20 @@ class ActionSet:
         Returns
         -------
         ActionSet
-            These actions, in this order.
+            These actions, in this order; of their graph, the part among them.
         """
         labels = None if self.labels is None else tuple([self.labels[row] for row in rows.tolist()])
         noise = None if self.noise_variances is None else frozen(self.noise_variances[rows])
-        return ActionSet(frozen(self.features[rows]), labels, self.feature_names, noise)
+        graph = None if self.feedback is None else frozen(self.feedback[np.ix_(rows, rows)])
+        return ActionSet(frozen(self.features[rows]), labels, self.feature_names, noise, graph)
+
+    def sample(self) -> FloatArray:
+        """Return features of actions as they may be offered, shape (n, d): of these actions, themselves."""
+        return self.features
 
     def plain(self) -> "ActionSet":
-        """Return the same actions without noise variances."""
-        return replace(self, noise_variances=None)
+        """Return the same actions without noise variances and feedback graph."""
+        return replace(self, noise_variances=None, feedback=None)
 
     def __post_init__(self) -> None:
         self.features.flags.writeable = False

@@ -8,6 +8,7 @@ follows from the parts themselves, and nothing is written down twice.
     learner            ->  the same, from its constructor's arguments; its state is saved beside it
     tuple, list        ->  {"tuple": [...]}, {"list": [...]}
     mapping            ->  {"mapping": {...}}
+    function           ->  {"function": name}, in fields that a class lists as ``functions``; ``load`` is given it
     array, number, text, None: as they are
 
 Nothing in a file is executed. Classes are looked up by name among the public names of this package, and among those
@@ -17,6 +18,7 @@ that the caller of ``load`` passes.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from inspect import signature
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ from sparsebandits.layouts import read, sizes_of, wrong
 
 NAMESPACES = (
     "sparsebandits",
+    "sparsebandits.features",
     "sparsebandits.model",
     "sparsebandits.posteriors",
     "sparsebandits.rules",
@@ -159,8 +162,15 @@ def encode_learner(name: str, learner: Any) -> Any:
 
 
 def _part(name: str, value: Any, names: Sequence[str]) -> dict[str, Any]:
-    encoded = {one: encode(f"{name}.{one}", getattr(value, one)) for one in names}
+    encoded = {one: encode(f"{name}.{one}", getattr(value, one)) for one in names if one not in _functions(value)}
+    encoded |= {one: {"function": function.__name__} for one, function in _functions(value).items()}
     return {"part": type(value).__name__, "package": package_of(type(value)), "fields": encoded}
+
+
+def _functions(value: Any) -> dict[str, FunctionType]:
+    """Return the fields of a part that are functions, where its class says that they may be."""
+    found = {one: getattr(value, one) for one in getattr(type(value), "functions", ())}
+    return {one: function for one, function in found.items() if isinstance(function, FunctionType)}
 
 
 def package_of(part: type) -> str:
@@ -173,11 +183,11 @@ class Decoder:
 
     Parameters
     ----------
-    own : sequence of classes, optional
-        Classes of the caller, in addition to those of this package.
+    own : sequence of classes and functions, optional
+        Those of the caller, in addition to those of this package.
     """
 
-    def __init__(self, own: Sequence[type] = ()) -> None:
+    def __init__(self, own: Sequence[Any] = ()) -> None:
         self._own = {part.__name__: part for part in own}
 
     def __call__(self, value: Any) -> Any:
@@ -188,6 +198,8 @@ class Decoder:
             return self.part(value["part"], value["package"])(
                 **{name: self(one) for name, one in value["fields"].items()}
             )
+        if "function" in value:
+            return self.function(value["function"])
         if "mapping" in value:
             return {name: self(one) for name, one in value["mapping"].items()}
         (kind, items), *_ = value.items()
@@ -228,6 +240,13 @@ class Decoder:
         if hasattr(made, "saved"):
             read(made.saved, learnt, {"dimension": dimension, **sizes_of(settings)}, more=package_of(made) != OURS)
         return made(**settings)
+
+    def function(self, name: str) -> FunctionType:
+        """Return the caller's function of this name."""
+        found = self._own.get(name)
+        if not isinstance(found, FunctionType):
+            raise SaveFileError(f"path: expected the function {name!r} beside it; pass it to load")
+        return found
 
     def part_of(self, value: Mapping[str, Any]) -> type[Any] | None:
         """Return the class of an encoded part; None if it is something else."""

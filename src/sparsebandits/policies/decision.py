@@ -1,5 +1,6 @@
 """A decision of a policy, and its explanation for a person."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,9 @@ import numpy as np
 from sparsebandits.arguments import FloatArray
 from sparsebandits.rules.choice import NO_ROW, Reasons
 from sparsebandits.tables import Rows, Table, formatted
+
+MOST_SHOWN = 8
+"""Number of observed rows that an explanation lists."""
 
 SIGNS = 32
 """Number of coordinates whose signs are the label of a decision where actions are not enumerated."""
@@ -40,11 +44,21 @@ class Decision:
     policy : str
         Name of the policy's class.
     observation : array or None
-        Row that is learnt from with the reward, if it is not the features.
+        Row that is learnt from with the reward, if it is not the features; one row per observed action if there is a
+        feedback graph.
     time : float or None
         When it was made, in seconds since 1970, if the policy forgets in time.
     exposure : float or None
         Exposure of the count that it brings, if that was given.
+    context : dict of str to float or str, or None
+        Who was asking, by the names of columns, if the policy has contexts.
+    available : tuple of int or None
+        Rows of the actions that could be chosen, if not all could.
+    observed : tuple of int or None
+        Rows of the actions whose rewards the decision shows, if there is a feedback graph; otherwise that is the chosen
+        action.
+    observed_noise : array or None
+        Noise variance of each of their rewards, if the policy was given one per action.
     label : str
         Name of the row, if the actions came as a table with names, otherwise its number; the signs of the first 32
         coordinates where actions are not enumerated.
@@ -63,6 +77,10 @@ class Decision:
     observation: FloatArray | None = None
     time: float | None = None
     exposure: float | None = None
+    context: Mapping[str, float | str] | None = None
+    available: tuple[int, ...] | None = None
+    observed: tuple[int, ...] | None = None
+    observed_noise: FloatArray | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a copy or a pickle, whose arrays come back writable."""
@@ -133,6 +151,8 @@ class Explanation:
         lines = [
             f"{decision.policy} chose action {decision.label} with probability {decision.probability:.3g}{how}; "
             f"it is decision {decision.id}.",
+            *([] if decision.context is None else [f"context: {_written(decision.context)}"]),
+            *([] if decision.observed is None else [_shows(decision.observed)]),
             *self._coin(),
             str(self.table),
             f"largest parts of its {decision.reasons.scale}{than}: {self._drivers()}",
@@ -157,3 +177,17 @@ class Explanation:
         names = self.decision.feature_names or [str(j) for j in reasons.drivers.tolist()]
         parts = [f"{c:+.3g} from {n}" for n, c in zip(names, reasons.contributions.tolist(), strict=True) if c != 0]
         return ", ".join(parts) or "none yet"
+
+
+def _shows(rows: tuple[int, ...]) -> str:
+    if len(rows) > MOST_SHOWN:
+        return f"It shows the rewards of {len(rows)} actions."
+    if len(rows) < 2:
+        return f"It shows the reward of row {rows[0]}." if rows else "It shows no reward."
+    return f"It shows the rewards of rows {', '.join(map(str, rows))}."
+
+
+def _written(context: Mapping[str, float | str]) -> str:
+    return ", ".join(
+        f"{name} {value if isinstance(value, str) else formatted(value)}" for name, value in context.items()
+    )

@@ -16,6 +16,7 @@ from sparsebandits.model.forgetting import Discount
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.model.rewards import TAILS, Rewards, rewards_of
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.items import Features, with_contexts
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.engine import LEAST_DRAWS
@@ -113,6 +114,12 @@ class LinearPolicy(Policy):
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
     forgetting : Discount, optional
         How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
+    contexts, features : optional
+        Contexts that may come, and how features are made of a context and an action; see
+        :meth:`sparsebandits.policies.Items.of`. Then ``ask`` takes a ``context``.
+    feedback : array or DataFrame of shape (K, K), or mapping, optional
+        Feedback graph: whose rewards are shown when an action is played; see
+        :meth:`sparsebandits.policies.ActionSet.with_feedback`. Then ``tell`` takes all of these rewards.
     """
 
     def __init__(
@@ -127,8 +134,13 @@ class LinearPolicy(Policy):
         journal: Recorder | None = None,
         intercept: bool = True,
         forgetting: Discount | None = None,
+        contexts: object = None,
+        features: Features = None,
+        feedback: object = None,
     ) -> None:
-        available, known = with_rewards(ActionSet.of(actions), rewards, noise_variance, 1.0, intercept, forgetting)
+        available, known = with_rewards(
+            with_contexts(actions, contexts, features, feedback), rewards, noise_variance, 1.0, intercept, forgetting
+        )
         prior = GaussianPrior(1.0 / available.dimension) if prior is None else prior
         engine_seed = child(seed, ENGINE_STREAM)
         engine: Any = Laplace if isinstance(known, Linked) else Conjugate
@@ -169,6 +181,12 @@ class LinearIDS(LinearPolicy):
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
     forgetting : Discount, optional
         How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
+    contexts, features : optional
+        Contexts that may come, and how features are made of a context and an action; see
+        :meth:`sparsebandits.policies.Items.of`. Then ``ask`` takes a ``context``.
+    feedback : array or DataFrame of shape (K, K), or mapping, optional
+        Feedback graph: whose rewards are shown when an action is played; see
+        :meth:`sparsebandits.policies.ActionSet.with_feedback`. Then ``tell`` takes all of these rewards.
 
     Examples
     --------
@@ -190,9 +208,26 @@ class LinearIDS(LinearPolicy):
         journal: Recorder | None = None,
         intercept: bool = True,
         forgetting: Discount | None = None,
+        contexts: object = None,
+        features: Features = None,
+        feedback: object = None,
     ) -> None:
         rule = InformationDirected(exponent, selection, gain)
-        super().__init__(actions, rule, prior, noise_variance, n_draws, seed, rewards, journal, intercept, forgetting)
+        super().__init__(
+            actions,
+            rule,
+            prior,
+            noise_variance,
+            n_draws,
+            seed,
+            rewards,
+            journal,
+            intercept,
+            forgetting,
+            contexts,
+            features,
+            feedback,
+        )
 
 
 class LinTS(LinearPolicy):
@@ -222,6 +257,12 @@ class LinTS(LinearPolicy):
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
     forgetting : Discount, optional
         How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
+    contexts, features : optional
+        Contexts that may come, and how features are made of a context and an action; see
+        :meth:`sparsebandits.policies.Items.of`. Then ``ask`` takes a ``context``.
+    feedback : array or DataFrame of shape (K, K), or mapping, optional
+        Feedback graph: whose rewards are shown when an action is played; see
+        :meth:`sparsebandits.policies.ActionSet.with_feedback`. Then ``tell`` takes all of these rewards.
 
     Examples
     --------
@@ -248,10 +289,27 @@ class LinTS(LinearPolicy):
         journal: Recorder | None = None,
         intercept: bool = True,
         forgetting: Discount | None = None,
+        contexts: object = None,
+        features: Features = None,
+        feedback: object = None,
     ) -> None:
         draws = check_count("probability_draws", probability_draws, LEAST_DRAWS, MOST_DRAWS)
         rule = Thompson(inflation)
-        super().__init__(actions, rule, prior, noise_variance, draws, seed, rewards, journal, intercept, forgetting)
+        super().__init__(
+            actions,
+            rule,
+            prior,
+            noise_variance,
+            draws,
+            seed,
+            rewards,
+            journal,
+            intercept,
+            forgetting,
+            contexts,
+            features,
+            feedback,
+        )
 
 
 class LinUCB(LinearPolicy):
@@ -278,6 +336,12 @@ class LinUCB(LinearPolicy):
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
     forgetting : Discount, optional
         How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
+    contexts, features : optional
+        Contexts that may come, and how features are made of a context and an action; see
+        :meth:`sparsebandits.policies.Items.of`. Then ``ask`` takes a ``context``.
+    feedback : array or DataFrame of shape (K, K), or mapping, optional
+        Feedback graph: whose rewards are shown when an action is played; see
+        :meth:`sparsebandits.policies.ActionSet.with_feedback`. Then ``tell`` takes all of these rewards.
 
     Examples
     --------
@@ -297,6 +361,9 @@ class LinUCB(LinearPolicy):
         journal: Recorder | None = None,
         intercept: bool = True,
         forgetting: Discount | None = None,
+        contexts: object = None,
+        features: Features = None,
+        feedback: object = None,
     ) -> None:
         super().__init__(
             actions,
@@ -308,4 +375,7 @@ class LinUCB(LinearPolicy):
             journal=journal,
             intercept=intercept,
             forgetting=forgetting,
+            contexts=contexts,
+            features=features,
+            feedback=feedback,
         )

@@ -1,6 +1,8 @@
 """Read a saved policy back. Nothing in the file is executed: classes are looked up by name (``codec.py``)."""
 
 import os
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from sparsebandits.arguments import ArgumentTypeError, SaveFileError, shown
@@ -11,15 +13,16 @@ from sparsebandits.policies.policy import KIND, VERSION, Policy
 OLDER = "it was written by release 0.1 or before release 0.2: load it there, and tell its rewards to a new policy"
 
 
-def load(path: str | os.PathLike[str], *own: type[Any]) -> Policy:
+def load(path: str | os.PathLike[str], *own: Callable[..., Any]) -> Policy:
     """Return the policy that ``policy.save(path)`` wrote; it continues exactly where it was, bit for bit.
 
     Parameters
     ----------
     path : str or path
         The file.
-    *own : classes
-        Rules, engines and policies of your own that the policy is made of, such as ``load(path, MyRule)``.
+    *own : classes and functions
+        Rules, engines and policies of your own that the policy is made of, such as ``load(path, MyRule)``, and the
+        function that makes its features, if it has one.
 
     Returns
     -------
@@ -32,8 +35,8 @@ def load(path: str | os.PathLike[str], *own: type[Any]) -> Policy:
         If the file is missing, truncated, damaged, of another kind or of another version.
     """
     for part in own:
-        if not isinstance(part, type):
-            raise ArgumentTypeError("own", "classes of rules, engines or policies", shown(part))
+        if not isinstance(part, type | FunctionType):
+            raise ArgumentTypeError("own", "classes of rules, engines or policies, or functions", shown(part))
     state = unpack(path, KIND, VERSION, OLDER)
     decoder = Decoder(own)
     try:

@@ -34,6 +34,7 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.atomic import at_once, forked, interruptible
+from sparsebandits.features.maps import FeatureMap
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.layouts import wrong
 from sparsebandits.model.families import Linked, Poisson
@@ -42,9 +43,12 @@ from sparsebandits.model.rewards import Gaussian
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_learner, package_of, settings_of
 from sparsebandits.policies.decision import Decision, Explanation
-from sparsebandits.policies.saved import check_actions, check_record
+from sparsebandits.policies.feedback import readings
+from sparsebandits.policies.items import Items, rows_of
+from sparsebandits.policies.saved import check_actions, check_feedback, check_record
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.randomness import COIN_STREAM, Seed, copied, generator_state, restore_generator, stream
+from sparsebandits.rules.around import Around
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice
 from sparsebandits.rules.linked import beliefs_about
@@ -57,7 +61,7 @@ VERSION = 5
 MOST_BATCH = 10**6
 """Largest number of decisions at once."""
 ENOUGH_TO_TELL = 20
-"""Number of rewards after which a policy looks once whether all of them are 0 or 1."""
+"""Number of rewards from which on a policy looks whether all of them are 0 or 1, until it has warned or one is not."""
 CLICKS = (
     "all rewards so far are 0 or 1, but the policy takes them as numbers with Gaussian noise; "
     "rewards=sb.Bernoulli() takes them as clicks"
@@ -117,10 +121,15 @@ class Recorder(Protocol):
             The decision.
         reward : float
             Its reward.
+
+        With a feedback graph there is a third argument, the rewards of all observed actions by row; then ``reward`` is
+        None if the chosen action is not among them.
         """
 
 
 Told: TypeAlias = Decision | int
+Reading: TypeAlias = float | tuple[float, ...]
+"""What was told of a decision: its reward, or those of all actions that it shows."""
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -164,8 +173,9 @@ class Policy:
 
     Parameters
     ----------
-    actions : array or DataFrame of shape (K, d)
-        One row per action, one column per feature.
+    actions : array or DataFrame of shape (K, d), or Items
+        One row per action, one column per feature; or ``sb.policies.Items.of(items, contexts)``, whose features depend
+        on who is asking.
     posterior : Engine or other learner
         The learner, such as ``sb.Particles(prior, dimension=d)``.
     rule : Rule
@@ -217,10 +227,16 @@ class Policy:
         self._pending: dict[int, Decision] = {}
         self._rewards = np.full(64, np.nan)  # by id; NaN while pending, so that a repeated reward can be recognised
         self._evidence = np.full(64, np.nan)  # log evidence of each reward, by id; NaN where there is no estimate
+        self._shown: dict[int, tuple[int, tuple[float, ...]]] = {}  # by id: action and rewards, if there is a graph
         self._asked = 0
         learnt_at = getattr(posterior, "clock", None)
         self._start = 0.0 if learnt_at is None else learnt_at + 1.0  # time of decision 0, where they count time
         self._unrecorded: dict[int, tuple[Decision, ActionSet]] = {}  # decisions that the journal may not have yet
+        self._coming: Around | None = None  # what may be offered, as long as that does not change
+        self._recent = np.empty((0, 0))  # the latest contexts, where none are known beforehand
+        if rule.around:
+            self._check_around()
+        self._are_clicks: bool | None = None  # None while it cannot be told
         self._lock = RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -232,8 +248,10 @@ class Policy:
                 "_rng": copied(self._rng),
                 "_optima": OptimaMemory(),
                 "_wins": WinsMemory(self._own),
+                "_coming": None,
                 "_rewards": self._rewards.copy(),
                 "_evidence": self._evidence.copy(),
+                "_shown": dict(self._shown),
                 "_pending": dict(self._pending),
                 "_unrecorded": dict(self._unrecorded),
             }
@@ -261,8 +279,15 @@ class Policy:
         if names is not None and own is not None and tuple(names) != own:
             raise ArgumentValueError("posterior", f"one of the features {shown(own)}", f"one of {shown(names)}")
         rewards = getattr(self.posterior, "rewards", None)
+        if self.actions.noise_variances is not None and isinstance(rewards, Linked):
+            expected = f"none with noise variances beside {shown(rewards)}"
+            raise ArgumentValueError("actions", expected, str(self.actions))
         if self.actions.noise_variances is not None and not getattr(rewards, "known", False):
             raise ArgumentTypeError("posterior", "a known noise variance where actions have theirs", shown(rewards))
+        row = getattr(self.posterior, "row", self.actions.dimension)
+        if self.actions.feedback is not None and row != self.actions.dimension:
+            expected = "one that learns from features alone where there is a feedback graph"
+            raise ArgumentTypeError("posterior", expected, type(self.posterior).__name__)
         if self.journal is not None and not (hasattr(self.journal, "decided") and hasattr(self.journal, "rewarded")):
             raise ArgumentTypeError("journal", "a journal, such as JsonLines(path)", shown(self.journal))
 
@@ -282,6 +307,8 @@ class Policy:
         pending: bool | None = None,
         time: object = None,
         exposure: object = None,
+        context: object = None,
+        available: object = None,
     ) -> Decision: ...
 
     @overload
@@ -295,6 +322,8 @@ class Policy:
         pending: bool | None = None,
         time: object = None,
         exposure: object = None,
+        context: object = None,
+        available: object = None,
     ) -> tuple[Decision, ...]: ...
 
     @_one_at_a_time
@@ -307,6 +336,8 @@ class Policy:
         pending: bool | None = None,
         time: object = None,
         exposure: object = None,
+        context: object = None,
+        available: object = None,
     ) -> Decision | tuple[Decision, ...]:
         """Choose the next action, or a batch of them.
 
@@ -316,10 +347,11 @@ class Policy:
 
         A batch is chosen one by one, as if each decision before had already given its expected reward, which leaves the
         mean where it is and reduces the uncertainty (Ginsbourger, Le Riche and Carraro 2010, "kriging believer";
-        Desautels, Krause and Burdick 2014); a learnt noise variance stays where it is meanwhile. A rule with a horizon
-        counts all of the batch as played, since nothing is learnt before its rewards have come. A rule that draws
-        afresh, as Thompson sampling does, needs no such help. If a journal fails in the middle of a batch, the
-        decisions that it has recorded are in :attr:`pending`.
+        Desautels, Krause and Burdick 2014). For counts it is the exponential of the expected log rate, since the mean
+        of a wide distribution of rates is far above most of them. A learnt noise variance stays where it is meanwhile.
+        A rule with a horizon counts all of the batch as played, since nothing is learnt before its rewards have come. A
+        rule that draws afresh, as Thompson sampling does, needs no such help. If a journal fails in the middle of a
+        batch, the decisions that it has recorded are in :attr:`pending`.
 
         After an exception, a decision has been made or it has not: either it is in :attr:`pending`, or nothing has
         changed and asking again gives it. If Ctrl-C strikes while the journal records a decision, the decision has been
@@ -344,6 +376,10 @@ class Policy:
         exposure : float, optional
             For Poisson rewards: how long, or how often, the action will be exposed, such as hours or impressions. The
             count that is told later is that of all of it, and expected rewards are per unit. By default 1.
+        context : mapping, Series or sequence, optional
+            Who is asking: one value per column of the ``contexts`` that the policy was made with, which need it.
+        available : sequence of str or int, optional
+            Names or rows of the actions that can be chosen, if not all can.
 
         Returns
         -------
@@ -355,19 +391,22 @@ class Policy:
         ArgumentError
             If the actions do not have the policy's features, if noise variances are missing or superfluous, if there
             are not enough actions for a batch of distinct ones, if the learner has no expected rewards for pending
-            decisions, or if a time is given and the policy does not forget in time.
+            decisions, if a time is given and the policy does not forget in time, or if a context is missing or
+            superfluous.
         """
         if actions is None and noise_variance is not None:
             expected = "none without actions, since the policy's own have theirs"
             raise ArgumentValueError("noise_variance", expected, shown(noise_variance))
-        available = self.actions if actions is None else self.actions.matched(actions, noise_variance)
+        asker, offers = self._offers(actions, noise_variance, context)
         if time is not None and not self._in_time:
             raise ArgumentValueError("time", "none, since the policy does not forget in time", shown(time))
         made_at = moment(time) if self._in_time else None
         exposed = self._check_exposure(exposure)
         count = 1 if n is None else check_count("n", n, most=MOST_BATCH)
-        if check_flag("distinct", distinct) and count > len(available):
-            raise ArgumentValueError("n", f"at most {len(available)}, the number of actions", f"{count}")
+        left = np.arange(len(offers)) if available is None else rows_of(offers, available)
+        open_to = None if available is None else tuple(left.tolist())
+        if check_flag("distinct", distinct) and count > len(left):
+            raise ArgumentValueError("n", f"at most {len(left)}, the number of actions", f"{count}")
         believes = hasattr(self.posterior, "believer")
         if pending is not None and check_flag("pending", pending) and not believes:
             got = f"True, but {type(self.posterior).__name__} has no expected rewards"
@@ -376,7 +415,6 @@ class Policy:
         self._record_all()
         played = self._asked + count - 1  # nothing is learnt before the last of a batch
         believer, memory, wins = None, self._optima, self._wins
-        left = np.arange(len(available))
         found: list[Decision] = []
         for _ in range(count):
             fork, rng = forked(self.posterior), copied(self._rng)
@@ -385,26 +423,83 @@ class Policy:
                 if believer is None:
                     believer, memory, wins = fork.believer(), OptimaMemory(), WinsMemory(self._own)
                 self._believe(believer, awaited)
-            offered = available.rows(left) if distinct and len(left) < len(available) else available
+            offered = offers.rows(left) if len(left) < len(offers) else offers
             beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played, wins)
+            beliefs.around = self._around() if self.rule.around else None
             choice = self.rule.choose(beliefs, rng)
             self._check_choice(choice, offered)
             wanted = self.rule.draws_wanted(beliefs) if hasattr(fork, "want") and believer is None else None
             if wanted is not None:
                 fork.want(wanted)
-            if offered is not available:
+            if offered is not offers:
                 choice = choice.among(left)
-            decision = self._decided(choice, available, fork, rng, made_at, exposed)
+            asked = {"time": made_at, "exposure": exposed, "context": asker, "available": open_to}
+            decision = self._decided(choice, offers, fork, rng, asked)
             found.append(decision)
-            left = left[left != decision.action]
+            left = left[left != decision.action] if distinct else left
         return found[0] if n is None else tuple(found)
 
+    def _offers(
+        self, actions: object, noise_variance: object, context: object
+    ) -> tuple[Mapping[str, float | str] | None, ActionSet]:
+        """Return who is asking, if the policy has contexts, and the actions to choose from."""
+        if not isinstance(self.actions, Items):
+            if context is not None:
+                raise ArgumentValueError("context", "none, since the policy was made without contexts", shown(context))
+            return None, self.actions if actions is None else self.actions.matched(actions, noise_variance)
+        if (context is None) == (actions is None):
+            got = "neither" if context is None else "both"
+            raise ArgumentValueError("context", "a context, or actions in its place", got)
+        if context is None:
+            return None, self.actions.matched(actions, noise_variance)
+        asker = self.actions.read(context)
+        return asker, self.actions.offered(asker)
+
+    def _check_around(self) -> None:
+        """Refuse a rule with contexts of rows that the actions do not have."""
+        named = getattr(self.rule, "available", None)
+        if named is not None and (isinstance(self.actions, Items) or max(map(max, named)) >= len(self.actions)):
+            raise ArgumentValueError("rule", f"one whose contexts are rows below {len(self.actions)}", shown(self.rule))
+        if isinstance(self.actions, Items) and not self.actions.known and not isinstance(self.actions.map, FeatureMap):
+            raise ArgumentValueError("contexts", "a table beside features that are a function", "names of columns")
+
+    def _around(self) -> Around | None:
+        """Return what may be offered in the rounds to come; None if nothing is known of it."""
+        rule: Any = self.rule
+        if self._coming is not None:
+            return self._coming
+        if not isinstance(self.actions, Items):
+            if rule.available is not None:
+                rows = np.concatenate([np.array(one) for one in rule.available])
+                starts = np.concatenate(([0], np.cumsum([len(one) for one in rule.available])))
+                graph = self.actions.feedback
+                shown_by = None if graph is None else (graph[rows].astype(np.float64), self._own)
+                self._coming = Around(frozen(self._own[rows]), starts, np.array(rule.probability), shown_by)
+            return self._coming
+        if not self.actions.known and not len(self._recent):
+            return None
+        pairs = self.actions.pairs(rule.contexts) if self.actions.known else self.actions.pairs_of(self._recent)
+        count, size, dimension = pairs.shape
+        features = pairs.reshape(-1, dimension) if self._origin is None else pairs.reshape(-1, dimension) - self._origin
+        found = Around(frozen(features), size * np.arange(count + 1), np.full(count, 1.0 / count))
+        if self.actions.known:
+            self._coming = found
+        return found
+
+    def _remembered(self, asker: Mapping[str, float | str] | None) -> FloatArray:
+        """Return the latest contexts with another one, if the rule needs them and none are known beforehand."""
+        if not self.rule.around or asker is None or not isinstance(self.actions, Items) or self.actions.known:
+            return self._recent
+        row = self.actions.users.encoded_row(asker)[np.newaxis]
+        most: int = self.rule.contexts  # type: ignore[attr-defined]
+        return np.concatenate((self._recent, row))[-most:] if len(self._recent) else row
+
     def _believe(self, posterior: Any, decisions: Sequence[Decision]) -> None:
-        """Let a posterior learn the expected rewards of decisions."""
-        if decisions:
-            x = np.array([one.features for one in decisions])
+        """Let a posterior learn the expected rewards of decisions, of counts the typical ones."""
+        x = np.concatenate([_rows(one) if one.observed is not None else one.features[np.newaxis] for one in decisions])
+        if len(x):
             offered = x if self._origin is None or posterior.level is not None else x - self._origin
-            expected = beliefs_about(posterior, offered).means
+            expected = beliefs_about(posterior, offered).believed
             if getattr(self.posterior, "unit", 1.0) == 0.0:  # then differences are Monte Carlo error
                 expected = np.full(len(x), 0.0 if posterior.level is None else posterior.level.reward)
             posterior.absorb(x, expected, self._weights(decisions), **self._times(decisions))  # per unit of exposure
@@ -423,6 +518,9 @@ class Policy:
             raise ArgumentValueError("rule", f"one that chooses a row below {len(available)}", f"row {choice.action}")
         if not 0.0 <= choice.probability <= 1.0:
             raise ArgumentValueError("rule", "one that gives a probability", repr(choice.probability))
+        if available.feedback is not None and choice.observation is not None:
+            expected = "one that learns from features alone where there is a feedback graph"
+            raise ArgumentValueError("rule", expected, type(self.rule).__name__)
 
     def _decided(
         self,
@@ -430,8 +528,7 @@ class Policy:
         available: ActionSet,
         fork: Any,
         rng: Generator,
-        made_at: float | None,
-        exposed: float | None,
+        asked: Mapping[str, Any],
     ) -> Decision:
         """Return a choice as a decision, which awaits its reward from now on.
 
@@ -441,6 +538,9 @@ class Policy:
         names = available.labels if choice.reasons.about == "action" else available.feature_names
         features.flags.writeable = False
         noise = available.noise_variances
+        observed, observation = available.observed(choice.action), choice.observation
+        if observed is not None:
+            observation = available.features[list(observed)]
         reasons = choice.reasons if self._origin is None else replace(choice.reasons, compared=True)
         family = getattr(self.posterior, "rewards", None)
         if isinstance(family, Linked):
@@ -456,19 +556,21 @@ class Policy:
             feature_names=_named(available.feature_names, choice.reasons.drivers.tolist()),
             noise_variance=None if noise is None else float(noise[choice.action]),
             policy=type(self).__name__,
-            observation=None if choice.observation is None else frozen(choice.observation),
-            time=made_at,
-            exposure=exposed,
+            observation=None if observation is None else frozen(observation),
+            observed=observed,
+            observed_noise=None if noise is None or observed is None else frozen(noise[list(observed)]),
+            **asked,
         )
         if decision.id == len(self._rewards):
             self._rewards = np.concatenate((self._rewards, np.full(decision.id, np.nan)))
             self._evidence = np.concatenate((self._evidence, np.full(decision.id, np.nan)))
-        before = vars(self.posterior), self._rng
+        before = vars(self.posterior), self._rng, self._recent
         at_once(
             (self._unrecorded.update, {} if self.journal is None else {decision.id: (decision, available)}),
             (self._pending.__setitem__, decision.id, decision),
             (setattr, self.posterior, "__dict__", vars(fork)),
             (setattr, self, "_rng", rng),
+            (setattr, self, "_recent", self._remembered(decision.context)),
             (setattr, self, "_asked", decision.id + 1),
         )
         try:
@@ -477,6 +579,7 @@ class Policy:
             at_once(
                 (setattr, self.posterior, "__dict__", before[0]),
                 (setattr, self, "_rng", before[1]),
+                (setattr, self, "_recent", before[2]),
                 (setattr, self, "_asked", decision.id),
                 (self._pending.pop, decision.id),
                 (self._unrecorded.pop, decision.id, None),
@@ -492,13 +595,15 @@ class Policy:
             self._unrecorded.pop(number)
 
     @_one_at_a_time
-    def predict(self, actions: object = None) -> Prediction:
+    def predict(self, actions: object = None, context: object = None) -> Prediction:
         """Return what the policy expects of each action.
 
         Parameters
         ----------
         actions : array or DataFrame of shape (K, d), optional
-            The actions; by default the policy's own.
+            The actions; by default the policy's own. Of items with contexts, these are averages over the contexts.
+        context : mapping, Series or sequence, optional
+            Who is asking, if the policy has contexts.
 
         Returns
         -------
@@ -520,7 +625,10 @@ class Policy:
         """
         if not hasattr(self.posterior, "draws"):
             raise ArgumentTypeError("policy", "one with a posterior to predict from", type(self.posterior).__name__)
-        available = self.actions if actions is None else self.actions.plain().matched(actions)
+        if context is not None:
+            available = self._offers(actions, None, context)[1]
+        else:
+            available = self.actions if actions is None else self.actions.plain().matched(actions)
         beliefs = self._beliefs(available, self.posterior, OptimaMemory(), self._asked)
         mean, variance = beliefs.means, beliefs.variances + beliefs.level_variance
         if beliefs.level is not None and beliefs.level.weight == 0.0:  # at any level
@@ -577,7 +685,8 @@ class Policy:
         wins: WinsMemory | None = None,
     ) -> Beliefs:
         features = self._own if available is self.actions else self._relative(available)
-        return beliefs_about(posterior, features, available.noise_variances, played, memory, self._origin, wins)
+        noise, graph = available.noise_variances, available.feedback
+        return beliefs_about(posterior, features, noise, played, memory, self._origin, wins, feedback=graph)
 
     @_one_at_a_time
     def tell(self, decision: Told | Iterable[Told], reward: object) -> None:
@@ -595,12 +704,26 @@ class Policy:
         decision : Decision, int, or sequence of them
             What ``ask`` returned, or its ``id``.
         reward : float or sequence of floats
-            One reward per decision.
+            One reward per decision. With a feedback graph, it is the rewards of all actions that the decision shows
+            (``decision.observed``): a mapping or a Series from rows or names to rewards, or a sequence in the order of
+            ``decision.observed``.
 
         Raises
         ------
         ArgumentError
-            If a decision is not one of this policy's, or if it already has another reward.
+            If a decision is not one of this policy's, or if it already has another reward; with a feedback graph also
+            if the rewards are not those of the observed actions.
+
+        Examples
+        --------
+        The last action shows the rewards of the other two, and not its own:
+
+        >>> import sparsebandits as sb
+        >>> policy = sb.LinUCB(np.eye(3), feedback={2: [0, 1]}, seed=0)
+        >>> decision = policy.ask(available=[2])
+        >>> decision.observed
+        (0, 1)
+        >>> policy.tell(decision, {0: 1.5, 1: -0.5})
         """
         if isinstance(decision, Decision | int | np.integer):
             new = self._new_reward(decision, reward)
@@ -608,7 +731,7 @@ class Policy:
                 self._learn({new[0]: new[1]})
             return
         decisions, rewards = self._as_batch(decision, reward)
-        batch: dict[int, float] = {}
+        batch: dict[int, Reading] = {}
         for one, value in zip(decisions, rewards, strict=True):
             new = self._new_reward(one, value)
             if new is not None and batch.setdefault(*new) != new[1]:
@@ -645,11 +768,53 @@ class Policy:
         return Explanation(decision)
 
     @property
+    def told(self) -> FloatArray:
+        """Reward of each decision, shape ``(t,)``; NaN while it is awaited.
+
+        With a feedback graph, it is the reward of the chosen action, and NaN if the decision does not show it;
+        :meth:`shown` has the others.
+        """
+        return self._rewards[: self._asked].copy()
+
+    @_one_at_a_time
+    def shown(self, decision: Told) -> dict[int, float]:
+        """Return all rewards that a decision has shown, by row of the actions.
+
+        Parameters
+        ----------
+        decision : Decision or int
+            The decision, or its id.
+
+        Returns
+        -------
+        dict of int to float
+            Empty while they are awaited. Without a feedback graph, there are none either; :attr:`told` has the reward.
+
+        Raises
+        ------
+        ArgumentError
+            If the decision is not one of this policy's.
+
+        Examples
+        --------
+        >>> import sparsebandits as sb
+        >>> policy = sb.LinUCB(np.eye(2), feedback=np.ones((2, 2)), seed=0)
+        >>> policy.tell(policy.ask(), [1.0, 3.0])
+        >>> policy.shown(0)
+        {0: 1.0, 1: 3.0}
+        """
+        action, values = self._shown.get(self._known_id(decision), (0, ()))
+        return dict(zip(self.actions.observed(action) or (), values, strict=False))
+
+    @property
     def log_evidence(self) -> FloatArray:
         """Log evidence of the reward of each decision given those before, shape ``(t,)``.
 
-        NaN while the reward is awaited, and where the posterior has no estimate (Particles have one). It falls where
-        rewards surprise, as they do when the world has changed: :func:`sparsebandits.plots.drift` shows it.
+        NaN while the reward is awaited, and where the posterior has no estimate: Particles have one, and so has
+        Laplace for clicks and counts. Rewards that were told in one call, among them all that one decision shows, share
+        the mean of theirs. It falls where rewards surprise, as Gaussian ones do when the world has changed; that of
+        clicks and counts depends on their rate, and that of counts on the exposure too.
+        :func:`sparsebandits.plots.drift` shows whether the world has moved.
         """
         return self._evidence[: self._asked].copy()
 
@@ -695,9 +860,19 @@ class Policy:
             "rng": generator_state(self._rng),
             "asked": self._asked,
             **({"start": self._start} if self._start else {}),
+            **({"recent": self._recent} if len(self._recent) else {}),
             "rewards": self._rewards[: self._asked].copy(),
             "evidence": self._evidence[: self._asked].copy(),
             "pending": {str(number): encode("decision", decision) for number, decision in self._pending.items()},
+            **({} if self.actions.feedback is None else {"shown": self._shown_arrays()}),
+        }
+
+    def _shown_arrays(self) -> dict[str, Any]:
+        """Return what decisions with a feedback graph have shown, as three arrays."""
+        return {
+            "id": np.array(list(self._shown), dtype=np.int64),
+            "action": np.array([action for action, _ in self._shown.values()], dtype=np.int64),
+            "reward": np.array([one for _, values in self._shown.values() for one in values], dtype=np.float64),
         }
 
     @classmethod
@@ -735,11 +910,16 @@ class Policy:
         policy._asked, policy._pending, policy._start = asked, pending, record.get("start", 0.0)
         if any((one.time is None) is policy._in_time for one in pending.values()):
             raise wrong("pending", "decisions with a time if, and only if, the policy forgets in time", "others")
+        policy._shown = check_feedback(actions, record, pending)
         policy._rewards = np.concatenate((record["rewards"], np.full(64, np.nan)))
         evidence = record.get("evidence", np.full(asked, np.nan))
+        policy._recent = record.get("recent", policy._recent)
+        policy._are_clicks = _are_clicks(record["rewards"])
         policy._evidence = np.concatenate((evidence, np.full(64, np.nan)))
         for decision in pending.values():
             frozen(decision.features)
+            if decision.observation is not None:
+                frozen(decision.observation)
         return policy
 
     def _known_id(self, decision: Told) -> int:
@@ -751,20 +931,26 @@ class Policy:
             raise ArgumentValueError("decision", f"one of this policy's {known}", f"id {number}")
         return number
 
-    def _new_reward(self, decision: Told, reward: object) -> tuple[int, float] | None:
+    def _new_reward(self, decision: Told, reward: object) -> tuple[int, Reading] | None:
         """Return id and reward if they are new, None if they were told before; refuse a different reward."""
-        if isinstance(reward, bool | np.bool_):  # a click
-            reward = float(reward)
-        number, value = self._known_id(decision), check_number("reward", reward)
+        number = self._known_id(decision)
+        value = self._reading(number, reward)
         if number in self._pending:
             if isinstance(decision, Decision) and not _same(decision, self._pending[number]):
                 got = f"another policy's with the same id, {number}"
                 raise ArgumentValueError("decision", "one of this policy's", got)
             return number, value
-        if value != self._rewards[number]:
-            before = float(self._rewards[number])
+        before = self._shown[number][1] if isinstance(value, tuple) else float(self._rewards[number])
+        if value != before:
             raise ArgumentValueError("reward", f"{before!r} for decision {number}, as told before", repr(value))
         return None
+
+    def _reading(self, number: int, reward: object) -> Reading:
+        """Return a reward as a number, or those of all actions that the decision shows if there is a graph."""
+        if self.actions.feedback is None:
+            return check_number("reward", float(reward) if isinstance(reward, bool | np.bool_) else reward)
+        action = self._pending[number].action if number in self._pending else self._shown[number][0]
+        return readings(self.actions.observed(action) or (), reward, len(self.actions), self.actions.labels)
 
     def _as_batch(self, decision: object, reward: object) -> tuple[Sequence[Told], Sequence[object]]:
         one = isinstance(decision, str | bytes | bool | float) or getattr(decision, "shape", None) == ()
@@ -779,7 +965,7 @@ class Policy:
         return decisions, rewards
 
     def _weights(self, decisions: Sequence[Decision]) -> FloatArray | None:
-        """Return the weight of a reward of each decision.
+        """Return the weight of each reward of each decision.
 
         That is σ² / v where actions have noise variances v of their own, and the exposure of counts.
         """
@@ -787,9 +973,8 @@ class Policy:
             return _exposures(decisions)
         if self.actions.noise_variances is None:
             return None
-        weights: FloatArray = self.posterior.rewards.variance / np.array(
-            [float(d.noise_variance or 0.0) for d in decisions]
-        )
+        own = [np.array([d.noise_variance]) if d.observed_noise is None else d.observed_noise for d in decisions]
+        weights: FloatArray = self.posterior.rewards.variance / np.concatenate(own)
         return weights
 
     @property
@@ -803,38 +988,102 @@ class Policy:
         if getattr(self.posterior, "forgetting", None) is None:
             return {}
         if self._in_time:
-            return {"times": np.array([one.time for one in decisions], dtype=np.float64)}
-        return {"times": self._start + np.array([one.id for one in decisions], dtype=np.float64)}
+            return {"times": _each(decisions, lambda one: one.time)}
+        return {"times": self._start + _each(decisions, lambda one: one.id)}
 
-    def _learn(self, batch: Mapping[int, float]) -> None:
+    def _of_exposures(self, decisions: Sequence[Decision], counts: FloatArray, posterior: Any) -> float:
+        """Return what is missing in the log evidence of counts with an exposure, which engines have up to a constant.
+
+        An engine takes a count y at exposure n for n rewards of y / n, with −n log Γ(y / n + 1) for y log n − log y!.
+        """
+        if all(one.exposure is None for one in decisions):
+            return 0.0
+        missing = [
+            y * math.log(n) - math.lgamma(y + 1.0) + n * math.lgamma(y / n + 1.0)
+            for y, n in zip(counts.tolist(), _exposures(decisions).tolist(), strict=True)
+        ]
+        if posterior.forgetting is None:
+            return math.fsum(missing)
+        ages = posterior.clock - self._times(decisions)["times"]
+        return float(posterior.forgetting.shares(ages) @ np.array(missing))
+
+    def _learn(self, batch: Mapping[int, Reading]) -> None:
         told, before = [self._pending[number] for number in batch], vars(self.posterior)
-        features = np.array([d.features if d.observation is None else d.observation for d in told])
-        rewards, fork = np.fromiter(batch.values(), dtype=np.float64), forked(self.posterior)
+        features = np.concatenate([_rows(one) for one in told])
+        rewards = np.array([one for reading in batch.values() for one in _several(reading)])
         family = getattr(self.posterior, "rewards", None)
         if isinstance(family, Linked):
             family.check(rewards)
-        rates = rewards / _exposures(told)
-        fork.absorb(features, rates, self._weights(told), **self._times(told))  # first, since it may refuse them
+        fork = forked(self.posterior)
+        if len(rewards):  # a decision may show nothing
+            rates = rewards / _exposures(told)
+            fork.absorb(features, rates, self._weights(told), **self._times(told))  # first, since it may refuse them
         self._record_all()
+        own = [_own(one, value) for one, value in zip(told, batch.values(), strict=True)]
         if self.journal is not None:
-            for one, value in zip(told, batch.values(), strict=True):
-                self.journal.rewarded(one, value)
+            for one, value, reward in zip(told, batch.values(), own, strict=True):
+                self._record_reward(self.journal, one, value, reward)
         if vars(self.posterior) is not before:
             raise RuntimeError("the policy was told a reward within this call, by a signal handler or a journal")
-        before_these = self._asked - len(self._pending)
         gained = getattr(fork, "gained", None)  # of all of the batch
-        evidence = math.nan if gained is None else gained / len(batch)
+        evidence = math.nan
+        if gained is not None and len(rewards):
+            evidence = (gained + self._of_exposures(told, rewards, fork)) / len(rewards)
+        if isinstance(family, Linked) and evidence > 0.0:  # of a probability: an approximation may put it above one
+            evidence = 0.0
+        seen = {one.id: (one.action, batch[one.id]) for one in told if one.observed is not None}
+        places = np.array(list(batch))  # since NumPy handles signals while it makes an array of a list
         at_once(
-            (self._rewards.__setitem__, list(batch), rewards),
-            (self._evidence.__setitem__, list(batch), evidence),
+            (self._rewards.__setitem__, places, np.array(own)),
+            (self._shown.update, seen),
+            (self._evidence.__setitem__, places, evidence),
             *((self._pending.pop, number) for number in batch),
             (setattr, self.posterior, "__dict__", vars(fork)),
         )
-        if isinstance(family, Gaussian) and before_these < ENOUGH_TO_TELL <= before_these + len(batch):
-            told_rewards = self._rewards[: self._asked]
-            found = set(told_rewards[~np.isnan(told_rewards)].tolist())
-            if found == {0.0, 1.0}:
+        if isinstance(family, Gaussian) and self._are_clicks is None:
+            self._are_clicks = _are_clicks(self.told)
+            if self._are_clicks:
                 warnings.warn(CLICKS, stacklevel=4)
+
+    @staticmethod
+    def _record_reward(journal: Recorder, decision: Decision, reading: Reading, own: float) -> None:
+        if decision.observed is None:
+            journal.rewarded(decision, own)
+            return
+        by_row = dict(zip(decision.observed, _several(reading), strict=True))
+        journal.rewarded(decision, by_row.get(decision.action), by_row)  # type: ignore[call-arg, arg-type]
+
+
+def _rows(decision: Decision) -> FloatArray:
+    """Return the rows that are learnt from with the rewards of a decision."""
+    if decision.observation is None:
+        return decision.features[np.newaxis]
+    return decision.observation if decision.observed is not None else decision.observation[np.newaxis]
+
+
+def _several(reading: Reading) -> tuple[float, ...]:
+    return reading if isinstance(reading, tuple) else (reading,)
+
+
+def _own(decision: Decision, reading: Reading) -> float:
+    """Return the reward of the chosen action itself; NaN if the decision does not show it."""
+    if not isinstance(reading, tuple):
+        return reading
+    return dict(zip(decision.observed or (), reading, strict=True)).get(decision.action, math.nan)
+
+
+def _each(decisions: Sequence[Decision], of: Callable[[Decision], float | None]) -> FloatArray:
+    """Return a number of each decision, once per reward that it shows."""
+    times = [1 if one.observed is None else len(one.observed) for one in decisions]
+    return np.repeat(np.array([of(one) for one in decisions], dtype=np.float64), times)
+
+
+def _are_clicks(rewards: FloatArray) -> bool | None:
+    """Return whether all of enough rewards are 0 or 1, and both occur; None if that cannot be told yet."""
+    found = rewards[~np.isnan(rewards)]
+    if not np.isin(found, (0.0, 1.0)).all():
+        return False
+    return True if len(found) >= ENOUGH_TO_TELL and 0.0 < found.mean() < 1.0 else None
 
 
 def _named(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...] | None:
@@ -843,7 +1092,7 @@ def _named(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...]
 
 
 def _exposures(decisions: Sequence[Decision]) -> FloatArray:
-    return np.array([1.0 if one.exposure is None else one.exposure for one in decisions])
+    return _each(decisions, lambda one: 1.0 if one.exposure is None else one.exposure)
 
 
 def _same(one: Decision, other: Decision) -> bool:

@@ -18,12 +18,14 @@ from sparsebandits.layouts import (
     Number,
     Reals,
     Word,
+    flags,
     read,
     wholes,
     wrong,
 )
 from sparsebandits.policies.actions import ActionSet, Cube
 from sparsebandits.policies.decision import Decision
+from sparsebandits.policies.items import Items
 from sparsebandits.rules.choice import NO_ROW, Mixture, Reasons
 
 ACTIONS: Layout = {
@@ -31,6 +33,7 @@ ACTIONS: Layout = {
     "labels": Maybe(Names("rows")),
     "feature_names": Maybe(Names("dimension")),
     "noise_variances": Maybe(Reals("rows", low=1 / LARGEST, high=LARGEST)),
+    "feedback": Maybe(flags("rows", "rows")),
 }
 
 POLICY: Layout = {
@@ -38,6 +41,14 @@ POLICY: Layout = {
     "rewards": Reals("asked", low=-LARGEST, high=LARGEST, missing=True),
     "evidence": Absent(Reals("asked", low=-math.inf, high=math.inf, missing=True)),
     "start": Absent(Number(low=-LARGEST, high=LARGEST)),
+    "recent": Absent(Reals("recent", "columns", low=-LARGEST, high=LARGEST)),
+    "shown": Absent(
+        {
+            "id": wholes("told", low=0),
+            "action": wholes("told", low=0),
+            "reward": Reals("readings", low=-LARGEST, high=LARGEST),
+        }
+    ),
 }
 
 DECISION: Layout = {
@@ -54,6 +65,14 @@ DECISION: Layout = {
     "time": Maybe(Number(low=-LARGEST, high=LARGEST)),
     "exposure": Maybe(Number(low=1 / LARGEST, high=LARGEST)),
 }
+"""``context``, ``available`` and ``observed`` are checked below."""
+
+OBSERVED: Layout = {
+    "observation": Reals("observed", "dimension", low=-LARGEST, high=LARGEST, order=""),
+    "observed_noise": Maybe(Reals("observed", low=1 / LARGEST, high=LARGEST)),
+}
+"""Of decisions with a feedback graph."""
+
 
 REASONS: Layout = {
     "candidates": wholes("candidates", low=0),
@@ -71,9 +90,24 @@ def check_actions(actions: Any) -> ActionSet:
     if not isinstance(actions, ActionSet):
         raise wrong("actions", "a set of actions", shown(actions))
     read(ACTIONS, vars(actions), more=True)
+    if isinstance(actions, Items):
+        actions.check()
     if not (isinstance(actions, Cube) or len(actions.features)) or actions.dimension == 0:
         raise wrong("actions", "at least one action with a feature", shown(actions.features))
     return actions
+
+
+def _check_asked(decision: Decision) -> None:
+    """Refuse a context that is no row of a table, and available actions that are no rows."""
+    context, available = decision.context, decision.available
+    cells = () if context is None else context.values() if isinstance(context, Mapping) else (None,)
+    if not all(isinstance(one, str) or (isinstance(one, float) and math.isfinite(one)) for one in cells):
+        raise wrong("context", "numbers and text by name", shown(context))
+    rows = () if available is None else available if isinstance(available, tuple) else (None,)
+    if not all(type(row) is int and row >= 0 for row in rows) or (
+        available is not None and decision.action not in rows
+    ):
+        raise wrong("available", "rows of actions, the chosen one among them", shown(available))
 
 
 def check_record(state: Mapping[str, Any], pending: Mapping[int, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
@@ -99,11 +133,70 @@ def check_record(state: Mapping[str, Any], pending: Mapping[int, Any], sizes: Ma
         If decisions, or rewards that are missing, are not those that await their reward.
     """
     found = read(POLICY, state, sizes, more=True)
-    awaited = np.flatnonzero(np.isnan(found["rewards"])).tolist()
+    told = found.get("shown", {"id": []})["id"]  # with a feedback graph, a decision need not show its own reward
+    awaited = [one for one in np.flatnonzero(np.isnan(found["rewards"])).tolist() if one not in set(told)]
     if awaited != list(pending):
         raise wrong("pending", f"the {len(awaited)} decisions without a reward", f"{len(pending)} others")
     for number, decision in pending.items():
         _check_decision(number, decision, sizes)
+    return found
+
+
+def check_feedback(
+    actions: ActionSet, record: Mapping[str, Any], pending: Mapping[int, Decision]
+) -> dict[int, tuple[int, tuple[float, ...]]]:
+    """Return what decisions with a feedback graph have shown, from a file; refuse what the graph does not show.
+
+    Parameters
+    ----------
+    actions : ActionSet
+        The actions of the policy, with its graph if there is one.
+    record : mapping
+        What :func:`check_record` returned.
+    pending : mapping of int to Decision
+        The pending decisions by id.
+
+    Returns
+    -------
+    dict of int to (int, tuple of float)
+        Action and rewards by id; empty if there is no graph.
+
+    Raises
+    ------
+    SaveFileError
+        If decisions or rewards are not those of the graph.
+    """
+    for decision in pending.values():
+        if actions.feedback is not None and not 0 <= decision.action < len(actions):
+            raise wrong("action", f"a row below {len(actions)}", shown(decision.action))
+        rows = actions.observed(decision.action)
+        if decision.observed != rows:
+            raise wrong("observed", f"the rows {rows} that the graph shows", shown(decision.observed))
+        if rows is not None:
+            own, noise = {"observed": len(rows), "dimension": actions.dimension}, actions.noise_variances
+            read(OBSERVED, vars(decision), own, more=True)
+            if (decision.observed_noise is None) != (noise is None):
+                raise wrong("observed_noise", "numbers if, and only if, actions have noise variances", "others")
+    if (actions.feedback is None) != ("shown" not in record):
+        raise wrong("shown", "rewards if, and only if, there is a feedback graph", "others")
+    if actions.feedback is None:
+        return {}
+    saved = record["shown"]
+    ids, chosen, rewards = saved["id"].tolist(), saved["action"].tolist(), saved["reward"].tolist()
+    told = set(range(len(record["rewards"]))) - set(pending)
+    if len(ids) != len(told) or set(ids) != told or any(action >= len(actions) for action in chosen):
+        raise wrong("shown", f"the {len(told)} decisions that were told", f"{len(ids)} others")
+    found, start = {}, 0
+    for number, action in zip(ids, chosen, strict=True):
+        rows = actions.observed(action) or ()
+        values = tuple(rewards[start : start + len(rows)])
+        start += len(rows)
+        expected = dict(zip(rows, values, strict=False)).get(action, math.nan)
+        if not np.array_equal(record["rewards"][number], expected, equal_nan=True):
+            raise wrong("shown", f"the reward of decision {number}", "another one")
+        found[number] = (action, values)
+    if start != len(rewards):
+        raise wrong("shown", f"{start} rewards", f"{len(rewards)}")
     return found
 
 
@@ -112,10 +205,13 @@ def _check_decision(number: int, decision: Any, sizes: Mapping[str, int]) -> Non
         raise wrong("pending", f"a decision with the id {number}", shown(decision))
     reasons = decision.reasons
     among = {"candidates": len(reasons.candidates), "drivers": len(reasons.drivers)}
-    read(DECISION, vars(decision), {**sizes, **among}, more=True)
+    with_graph = decision.observed is not None
+    learnt = {name: value for name, value in vars(decision).items() if not (with_graph and name == "observation")}
+    read(DECISION, {"observation": None, **learnt}, {**sizes, **among}, more=True)
     read(REASONS, vars(reasons), among, more=True)
     if decision.observation is None and sizes.get("row", sizes["dimension"]) != sizes["dimension"]:
         raise wrong("observation", f"{sizes['row']} numbers", "none")
+    _check_asked(decision)
     if reasons.mixture is not None:
         mixed = read(MIXTURE, vars(reasons.mixture) if isinstance(reasons.mixture, Mixture) else None)
         if not {mixed["first"], mixed["second"]} <= set(reasons.candidates.tolist()):

@@ -5,6 +5,9 @@ Hao, Lattimore and Deng (2021), Algorithms 2 and 3, on any engine for the spike-
 with what it leaves open as in docs/paper.md; ``engine="particles"`` is asymptotically exact in the number of particles,
 and cheaper.
 
+A prior that is a table (:class:`~sparsebandits.Hypotheses`) has an exact engine of its own, which is chosen
+automatically.
+
 Without ``prior`` and ``noise_variance``, sparsity, effect size and noise are all learnt
 (:func:`~sparsebandits.model.priors.default_prior`).
 """
@@ -16,27 +19,30 @@ from typing import Any, TypeAlias
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_choice, shown
 from sparsebandits.model.families import Poisson
 from sparsebandits.model.forgetting import Discount
+from sparsebandits.model.hypotheses import Hypotheses
 from sparsebandits.model.priors import SpikeSlab, default_prior
 from sparsebandits.model.rewards import UNKNOWN_NOISE, Rewards
-from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.items import Features, with_contexts
 from sparsebandits.policies.linear import with_rewards
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.posteriors.enumeration import Enumeration
 from sparsebandits.posteriors.gibbs import Gibbs
 from sparsebandits.posteriors.langevin import Langevin
 from sparsebandits.posteriors.particles import Particles
+from sparsebandits.posteriors.table import Table
 from sparsebandits.randomness import ENGINE_STREAM, Seed, child
 from sparsebandits.rules.cost_to_go import CostToGo
 from sparsebandits.rules.ids import InformationDirected
 from sparsebandits.rules.rule import Rule
 from sparsebandits.rules.thompson import Thompson
 
-SparseEngine: TypeAlias = Particles | Gibbs | Langevin | Enumeration
+SparseEngine: TypeAlias = Particles | Gibbs | Langevin | Enumeration | Table
 ENGINES: dict[str, type[SparseEngine]] = {
     "particles": Particles,
     "gibbs": Gibbs,
     "langevin": Langevin,
     "enumeration": Enumeration,
+    "table": Table,
 }
 
 DRAWS = 1000
@@ -51,8 +57,26 @@ RULES = ("cost-to-go", "information-ratio")
 GIVEN_TO_ENGINES = ("prior", "dimension", "noise_variance", "rewards", "n_draws", "most_draws", "seed")
 
 
+def engine_name(prior: object, engine: str) -> str:
+    """Return the name of the engine: that of a table is taken where the default would be, which cannot serve it.
+
+    Parameters
+    ----------
+    prior : SpikeSlab, Hypotheses or None
+        Prior of θ.
+    engine : str
+        The argument ``engine``.
+
+    Returns
+    -------
+    str
+    """
+    name = check_choice("engine", engine, tuple(ENGINES))
+    return "table" if isinstance(prior, Hypotheses) and name == "particles" else name
+
+
 def sparse_engine(
-    prior: SpikeSlab,
+    prior: SpikeSlab | Hypotheses,
     dimension: int,
     rewards: Rewards,
     engine: str,
@@ -64,24 +88,25 @@ def sparse_engine(
 
     Parameters
     ----------
-    prior : SpikeSlab
+    prior : SpikeSlab or Hypotheses
         Prior of θ.
     dimension : int
         Number of features d.
     rewards : Gaussian, Bernoulli or Poisson
         How a reward arises from θ.
-    engine : {"particles", "gibbs", "langevin", "enumeration"}
-        Name of the engine.
+    engine : {"particles", "gibbs", "langevin", "enumeration", "table"}
+        Name of the engine; a table is served by "table" even if this is "particles".
     engine_options : mapping or None
         Further arguments of the engine.
     n_draws : int or None
-        Number of posterior draws. By default 1,000, and of particles up to 10,000 if the rule asks for them.
+        Number of posterior draws. By default 1,000, and of particles up to 10,000 if the rule asks for them. None for a
+        table, each row of which is a draw.
     seed : int, SeedSequence or None
         Seed of the policy, from which the engine's is derived.
 
     Returns
     -------
-    Particles, Gibbs, Langevin or Enumeration
+    Particles, Gibbs, Langevin, Enumeration or Table
         The engine.
 
     Raises
@@ -89,7 +114,7 @@ def sparse_engine(
     ArgumentError
         If the engine or one of its options is unknown, or if it cannot serve the prior or the rewards.
     """
-    name = check_choice("engine", engine, tuple(ENGINES))
+    name = engine_name(prior, engine)
     if engine_options is not None and not isinstance(engine_options, Mapping):
         raise ArgumentTypeError("engine_options", "a mapping of names to values", shown(engine_options))
     options: dict[str, Any] = dict(engine_options or {})
@@ -97,14 +122,18 @@ def sparse_engine(
     if not set(options) <= set(taken):
         expected = f"what {name} takes ({', '.join(taken) or 'none'})"
         raise ArgumentTypeError("engine_options", expected, shown(options))
-    options |= {"n_draws": DRAWS if n_draws is None else n_draws, "seed": child(seed, ENGINE_STREAM)}
+    options["seed"] = child(seed, ENGINE_STREAM)
+    if name != "table":
+        options["n_draws"] = DRAWS if n_draws is None else n_draws
+    elif n_draws is not None:
+        raise ArgumentValueError("n_draws", "none for a table, each row of which is a draw", shown(n_draws))
     if n_draws is None and name == "particles":
         options["most_draws"] = MOST_DRAWS
-    return ENGINES[name](prior, dimension, rewards=rewards, **options)
+    return ENGINES[name](prior, dimension, rewards=rewards, **options)  # type: ignore[arg-type]  # it checks the prior
 
 
 class SparsePolicy(Policy):
-    """Policy with any rule and a spike-and-slab prior.
+    """Policy with any rule and a spike-and-slab prior, or a table of hypotheses.
 
     Parameters
     ----------
@@ -112,15 +141,16 @@ class SparsePolicy(Policy):
         One row per action.
     rule : Rule
         The decision rule.
-    prior : SpikeSlab, optional
+    prior : SpikeSlab or Hypotheses, optional
         Prior of θ; by default one that learns how many features matter, and how much.
     noise_variance : float, array of shape (K,) or InverseGammaNoise, optional
         Noise variance of a reward, or one per action (a Series is matched to the rows of a DataFrame by name), or a
         prior if it is to be learnt, which is the default. Short form of ``rewards``.
-    engine : {"particles", "gibbs", "langevin", "enumeration"}, default="particles"
+    engine : {"particles", "gibbs", "langevin", "enumeration", "table"}, default="particles"
         "particles" is asymptotically exact in their number; "langevin" is the paper's (it needs a Laplace spike and a
         known noise variance); "gibbs" runs chains again after each reward, so it is slow; "enumeration" is exact for
-        small d and needs a known slab variance.
+        small d and needs a known slab variance; "table" is exact for :class:`Hypotheses`, needs a known noise variance,
+        and is the default for them.
     n_draws : int, optional
         Posterior draws from which regret and information are computed. By default 1,000, and of particles up to 10,000
         while there are too few for each action that may be the best.
@@ -136,13 +166,19 @@ class SparsePolicy(Policy):
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
     forgetting : Discount, optional
         How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
+    contexts, features : optional
+        Contexts that may come, and how features are made of a context and an action; see
+        :meth:`sparsebandits.policies.Items.of`. Then ``ask`` takes a ``context``.
+    feedback : array or DataFrame of shape (K, K), or mapping, optional
+        Feedback graph: whose rewards are shown when an action is played; see
+        :meth:`sparsebandits.policies.ActionSet.with_feedback`. Then ``tell`` takes all of these rewards.
     """
 
     def __init__(
         self,
         actions: object,
         rule: Rule,
-        prior: SpikeSlab | None = None,
+        prior: SpikeSlab | Hypotheses | None = None,
         noise_variance: object = None,
         engine: str = "particles",
         n_draws: int | None = None,
@@ -152,20 +188,29 @@ class SparsePolicy(Policy):
         journal: Recorder | None = None,
         intercept: bool = True,
         forgetting: Discount | None = None,
+        contexts: object = None,
+        features: Features = None,
+        feedback: object = None,
     ) -> None:
         available, noise = with_rewards(
-            ActionSet.of(actions), rewards, noise_variance, UNKNOWN_NOISE, intercept, forgetting
+            with_contexts(actions, contexts, features, feedback),
+            rewards,
+            noise_variance,
+            UNKNOWN_NOISE,
+            intercept,
+            forgetting,
         )
         level = available.features.mean(axis=0) if intercept else 0.0
         counts = isinstance(noise, Poisson)
-        given = default_prior(available.features - level, counts) if prior is None else prior
+        given = default_prior(available.sample() - level, counts) if prior is None else prior
         try:
             posterior = sparse_engine(given, available.dimension, noise, engine, engine_options, n_draws, seed)
         except ArgumentTypeError as error:
             defaults = {"prior": prior is None, "rewards": rewards is None and noise_variance is None}
             if not defaults.get(error.name):
                 raise
-            got = f"the policy's default, {error.got}: give one that {engine} serves"  # the user did not write it
+            named = engine_name(prior, engine)
+            got = f"the policy's default, {error.got}: give one that {named} serves"  # the user did not write it
             raise ArgumentTypeError(error.name, error.expected, got) from None
         super().__init__(available, posterior, rule, seed, journal)
 
@@ -180,12 +225,12 @@ class SparseIDS(SparsePolicy):
     ----------
     actions : array or DataFrame of shape (K, d)
         One row per action.
-    prior : SpikeSlab, optional
+    prior : SpikeSlab or Hypotheses, optional
         Prior of θ; by default one that learns how many features matter, and how much.
     noise_variance : float, array of shape (K,) or InverseGammaNoise, optional
         Noise variance of a reward, or one per action (a Series is matched to the rows of a DataFrame by name), or a
         prior if it is to be learnt, which is the default. Short form of ``rewards``.
-    engine : {"particles", "gibbs", "langevin", "enumeration"}, default="particles"
+    engine : {"particles", "gibbs", "langevin", "enumeration", "table"}, default="particles"
         See :class:`SparsePolicy`.
     n_draws : int, optional
         Posterior draws from which regret and information are computed. By default 1,000, and of particles up to 10,000
@@ -210,9 +255,15 @@ class SparseIDS(SparsePolicy):
     horizon : int or float, optional
         For the cost to go (the ratio does not use it): the number of rounds in all, or a number below one by which
         every round counts less than the one before. By default the end is not known, and 200 + t rounds are expected to
-        come after t.
+        come after t, more where clicks or counts are rare (docs/clicks.md).
     forgetting : Discount, optional
         How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
+    contexts, features : optional
+        Contexts that may come, and how features are made of a context and an action; see
+        :meth:`sparsebandits.policies.Items.of`. Then ``ask`` takes a ``context``.
+    feedback : array or DataFrame of shape (K, K), or mapping, optional
+        Feedback graph: whose rewards are shown when an action is played; see
+        :meth:`sparsebandits.policies.ActionSet.with_feedback`. Then ``tell`` takes all of these rewards.
 
     Raises
     ------
@@ -230,7 +281,7 @@ class SparseIDS(SparsePolicy):
     def __init__(
         self,
         actions: object,
-        prior: SpikeSlab | None = None,
+        prior: SpikeSlab | Hypotheses | None = None,
         noise_variance: object = None,
         engine: str = "particles",
         n_draws: int | None = None,
@@ -245,6 +296,9 @@ class SparseIDS(SparsePolicy):
         rule: str | None = None,
         horizon: float | None = None,
         forgetting: Discount | None = None,
+        contexts: object = None,
+        features: Features = None,
+        feedback: object = None,
     ) -> None:
         given = {"exponent": exponent, "selection": selection, "gain": gain}
         settings: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -266,6 +320,9 @@ class SparseIDS(SparsePolicy):
             journal,
             intercept,
             forgetting,
+            contexts,
+            features,
+            feedback,
         )
 
 
@@ -276,11 +333,11 @@ class SparseTS(SparsePolicy):
     ----------
     actions : array or DataFrame of shape (K, d)
         One row per action.
-    prior : SpikeSlab, optional
+    prior : SpikeSlab or Hypotheses, optional
         Prior of θ; by default one that learns how many features matter, and how much.
     noise_variance : float, array of shape (K,) or InverseGammaNoise, optional
         As for :class:`SparseIDS`.
-    engine : {"particles", "gibbs", "langevin", "enumeration"}, default="particles"
+    engine : {"particles", "gibbs", "langevin", "enumeration", "table"}, default="particles"
         See :class:`SparsePolicy`.
     n_draws : int, default=1000
         Posterior draws from which one is picked.
@@ -296,6 +353,12 @@ class SparseTS(SparsePolicy):
         Whether rewards have an unknown level, which is integrated out; False if the mean reward is ⟨a, θ⟩.
     forgetting : Discount, optional
         How old rewards are discounted, such as ``sb.Discount(half_life=500)``; by default they are not.
+    contexts, features : optional
+        Contexts that may come, and how features are made of a context and an action; see
+        :meth:`sparsebandits.policies.Items.of`. Then ``ask`` takes a ``context``.
+    feedback : array or DataFrame of shape (K, K), or mapping, optional
+        Feedback graph: whose rewards are shown when an action is played; see
+        :meth:`sparsebandits.policies.ActionSet.with_feedback`. Then ``tell`` takes all of these rewards.
 
     Examples
     --------
@@ -307,7 +370,7 @@ class SparseTS(SparsePolicy):
     def __init__(
         self,
         actions: object,
-        prior: SpikeSlab | None = None,
+        prior: SpikeSlab | Hypotheses | None = None,
         noise_variance: object = None,
         engine: str = "particles",
         n_draws: int | None = None,
@@ -317,6 +380,9 @@ class SparseTS(SparsePolicy):
         journal: Recorder | None = None,
         intercept: bool = True,
         forgetting: Discount | None = None,
+        contexts: object = None,
+        features: Features = None,
+        feedback: object = None,
     ) -> None:
         rule = Thompson()
         super().__init__(
@@ -332,4 +398,7 @@ class SparseTS(SparsePolicy):
             journal,
             intercept,
             forgetting,
+            contexts,
+            features,
+            feedback,
         )

@@ -1,0 +1,215 @@
+"""Policies whose actions depend on who is asking: the same as giving the features by hand, saved, recorded, refused."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sparsebandits as sb
+from sparsebandits.arguments import ArgumentError, SaveFileError
+from sparsebandits.policies import Items
+
+RNG = np.random.default_rng(5)
+ITEMS: dict[str, Any] = {"price": RNG.normal(10.0, 3.0, 6), "kind": [["book", "film", "song"][k % 3] for k in range(6)]}
+COUNTRIES = "DFDU" * 10
+USERS: list[dict[str, Any]] = [{"age": float(age), "country": COUNTRIES[age - 20]} for age in range(20, 60)]
+MAKERS = {
+    "SparseIDS": sb.SparseIDS,
+    "SparseTS": sb.SparseTS,
+    "LinearIDS": sb.LinearIDS,
+    "LinTS": sb.LinTS,
+    "LinUCB": sb.LinUCB,
+}
+
+
+def items_of(policy: sb.Policy) -> Items:
+    assert isinstance(policy.actions, Items)
+    return policy.actions
+
+
+def reward(user: dict[str, Any], action: int) -> float:
+    return float((user["age"] - 40) / 10 * (ITEMS["kind"][action] == "film") + (user["country"] == "D") * 0.5)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_context_is_the_same_as_its_features_by_hand(name: str) -> None:
+    with_contexts = MAKERS[name](ITEMS, contexts=USERS, seed=3)
+    by_hand = MAKERS[name](Items.of(ITEMS, USERS), seed=3)
+    for user in USERS[:15]:
+        one = with_contexts.ask(context=user)
+        other = by_hand.ask(actions=items_of(with_contexts).for_context(user))
+        assert (one.action, one.probability) == (other.action, other.probability)
+        np.testing.assert_array_equal(one.features, other.features)
+        with_contexts.tell(one, reward(user, one.action))
+        by_hand.tell(other, reward(user, one.action))
+
+
+def test_it_learns_who_likes_what() -> None:
+    policy = sb.SparseIDS(ITEMS, contexts=USERS, seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(150):
+        user = USERS[rng.integers(len(USERS))]
+        decision = policy.ask(context=user)
+        policy.tell(decision, reward(user, decision.action) + 0.3 * rng.standard_normal())
+    summary = {row["feature"]: row for row in policy.posterior.summary()}
+    assert summary["age × kind=film"]["P(included)"] > 0.9
+    assert summary["age × price"]["P(included)"] < 0.3
+    old, young = policy.ask(context={"age": 59, "country": "D"}), policy.ask(context={"age": 20, "country": "D"})
+    assert ITEMS["kind"][old.action] == "film"
+    assert ITEMS["kind"][young.action] != "film"
+    assert "context: age 59, country D" in str(policy.explain(old))
+
+
+def test_units_of_columns_do_not_matter() -> None:
+    months = [{**user, "age": 12 * user["age"] + 7} for user in USERS]
+    years, later = sb.SparseIDS(ITEMS, contexts=USERS, seed=1), sb.SparseIDS(ITEMS, contexts=months, seed=1)
+    for user, other in zip(USERS[:20], months[:20], strict=True):
+        one, two = years.ask(context=user), later.ask(context=other)
+        assert one.action == two.action
+        years.tell(one, reward(user, one.action))
+        later.tell(two, reward(user, one.action))
+
+
+def test_only_available_items_are_chosen() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(ITEMS, index=list("abcdef"))
+    policy = sb.SparseTS(table, contexts=USERS, seed=0)
+    for user in USERS[:20]:
+        decision = policy.ask(context=user, available=["f", "b"])
+        assert decision.label in "bf"
+        assert decision.available == (1, 5)
+        np.testing.assert_array_equal(
+            decision.features, items_of(policy).for_context(user).features[list("abcdef").index(decision.label)]
+        )
+    batch = policy.ask(context=USERS[0], available=[0, 2, 4], n=3, distinct=True)
+    assert sorted(one.action for one in batch) == [0, 2, 4]
+    assert [one.action for one in policy.ask(context=USERS[0], available=["c"], n=2)] == [2, 2]
+    for wrong in (["z"], [], ["a", "a"], "a", 3, [7], [True], [-1]):
+        with pytest.raises(ArgumentError, match=r"^available"):
+            policy.ask(context=USERS[0], available=wrong)
+
+
+def test_available_serves_policies_without_contexts() -> None:
+    policy = sb.SparseIDS(np.eye(4), seed=0)
+    assert policy.ask(available=[2]).action == 2
+
+
+def test_a_saved_policy_continues_bit_for_bit(tmp_path: Path) -> None:
+    policy = sb.SparseIDS(ITEMS, contexts=USERS, seed=1)
+    waiting = policy.ask(context=USERS[0], available=[1, 2])
+    for user in USERS[:5]:
+        decision = policy.ask(context=user)
+        policy.tell(decision, reward(user, decision.action))
+    policy.save(tmp_path / "policy")
+    again = sb.load(tmp_path / "policy")
+    assert again.pending[0].context == USERS[0]
+    assert again.pending[0].available == (1, 2)
+    again.tell(waiting.id, 1.0)
+    policy.tell(waiting, 1.0)
+    for user in USERS[5:15]:
+        one, other = policy.ask(context=user), again.ask(context=user)
+        assert (one.action, one.probability) == (other.action, other.probability)
+        policy.tell(one, reward(user, one.action))
+        again.tell(other, reward(user, one.action))
+    assert policy.posterior.state().keys() == again.posterior.state().keys()
+    np.testing.assert_array_equal(policy.posterior.mean(), again.posterior.mean())
+
+
+def fit(user: dict[str, Any], item: dict[str, Any]) -> dict[str, float]:
+    return {"fit": user["age"] * item["price"] / 400, "German book": float(user["country"] + item["kind"] == "Dbook")}
+
+
+def test_a_function_of_ones_own_is_passed_to_load(tmp_path: Path) -> None:
+    policy = sb.LinUCB(ITEMS, contexts=USERS, features=fit, seed=1)
+    decision = policy.ask(context=USERS[0])
+    assert decision.features.tolist() == list(fit(USERS[0], items_of(policy).table.row(decision.action)).values())
+    policy.save(tmp_path / "policy")
+    with pytest.raises(SaveFileError, match="the function 'fit'"):
+        sb.load(tmp_path / "policy")
+    assert sb.load(tmp_path / "policy", fit).ask(context=USERS[1]).action == policy.ask(context=USERS[1]).action
+
+
+def test_the_journal_keeps_context_and_features(tmp_path: Path) -> None:
+    journal = sb.journal.JsonLines(tmp_path / "decisions.jsonl")
+    policy = sb.SparseIDS(ITEMS, contexts=USERS, seed=1, journal=journal)
+    decision = policy.ask(context=USERS[3], available=[0, 4])
+    policy.tell(decision, 0.5)
+    (record,) = sb.journal.JsonLines(tmp_path / "decisions.jsonl").records()
+    assert record.extra == {"context": USERS[3], "available": [0, 4]}
+    np.testing.assert_array_equal(record.features, decision.features)
+    assert record.reward == 0.5
+
+
+def test_contexts_may_be_drawn_or_only_named() -> None:
+    def draw(rng: np.random.Generator) -> dict[str, Any]:
+        return {"age": rng.normal(40, 10), "country": str(rng.choice(["D", "F"]))}
+
+    drawn = sb.SparseIDS(ITEMS, contexts=draw, seed=1)
+    assert "age × price" in (drawn.actions.feature_names or ())
+    named = sb.SparseIDS(np.eye(3), contexts=["heat", "noise"], seed=1)
+    decision = named.ask(context=[0.5, -1.0])
+    expected = {"heat × item 1": 0.5, "noise": -1.0}
+    names = list(named.actions.feature_names or ())
+    rows = items_of(named).for_context([0.5, -1.0]).features
+    assert rows[:, names.index("noise")].tolist() == [expected["noise"]] * 3
+    np.testing.assert_array_equal(decision.features, rows[decision.action])
+    many = [{"age": float(i)} for i in range(5000)]
+    assert len(items_of(sb.LinUCB(ITEMS, contexts=many)).contexts) == 1000
+
+
+def test_predictions_are_of_a_context_or_of_the_average() -> None:
+    policy = sb.LinTS(ITEMS, contexts=USERS, seed=1)
+    for user in USERS:
+        decision = policy.ask(context=user)
+        policy.tell(decision, reward(user, decision.action))
+    shown, average = policy.predict(context=USERS[0]), policy.predict()
+    assert shown.mean.shape == average.mean.shape == (6,)
+    assert not np.allclose(shown.mean, average.mean)
+    expected = np.mean([policy.predict(context=user).mean for user in USERS], axis=0)
+    np.testing.assert_allclose(average.mean, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p: p.ask(), "context: expected a context, or actions in its place, got neither"),
+        (lambda p: p.ask(np.zeros((2, 19)), context=USERS[0]), "got both"),
+        (lambda p: p.ask(context={"age": 3}), "one without country"),
+        (lambda p: p.ask(context={"age": "old", "country": "D"}), "a number in the column 'age'"),
+        (lambda p: p.ask(context={"age": 3, "country": 7}), "text in the column 'country'"),
+        (lambda p: p.ask(context={"age": None, "country": "D"}), "column 'age'"),
+        (lambda p: p.ask(context={"age": float("nan"), "country": "D"}), "NaN"),
+        (lambda p: p.ask(context=[3]), "2 values"),
+        (lambda p: p.ask(context="Ann"), "a row with age, country"),
+        (lambda p: p.ask(context=7), "a row with age, country"),
+        (lambda p: sb.SparseIDS(np.eye(2)).ask(context=[1]), "made without contexts"),
+        (lambda p: sb.SparseIDS(np.eye(2), features="age"), "none without contexts"),
+        (lambda p: sb.SparseIDS(ITEMS, contexts=USERS, features="size"), "columns of users or items"),
+        (lambda p: sb.SparseIDS(ITEMS, contexts=USERS, features=sb.features.concat("age", "age")), "each feature once"),
+        (lambda p: sb.SparseIDS(ITEMS, contexts=7), "contexts: expected a DataFrame"),
+        (lambda p: sb.SparseIDS(ITEMS, contexts=["a", "a"]), "a different name"),
+        (lambda p: sb.SparseIDS(Items.of(ITEMS, USERS), contexts=USERS), "items without contexts beside them"),
+    ],
+)
+def test_what_is_refused_changes_nothing(call: Any, message: str) -> None:
+    policy = sb.SparseIDS(ITEMS, contexts=USERS, seed=1)
+    with pytest.raises(ArgumentError, match=message):
+        call(policy)
+    assert not policy.pending
+    fresh = sb.SparseIDS(ITEMS, contexts=USERS, seed=1)
+    assert policy.ask(context=USERS[0]).action == fresh.ask(context=USERS[0]).action
+
+
+def test_items_of_another_map_in_a_file_are_refused() -> None:
+    items = Items.of(ITEMS, USERS)
+    items.check()
+    with pytest.raises(ArgumentError, match="the features that its tables make"):
+        replace(items, features=items.features + 1.0).check()
+
+
+def test_disjoint_parameters_per_item() -> None:
+    policy = sb.LinTS(np.eye(3), contexts=["heat"], features=sb.features.per_item(), seed=0)
+    rows = items_of(policy).for_context([2.0]).features
+    np.testing.assert_array_equal(rows, [[2, 1, 0, 0, 0, 0], [0, 0, 2, 1, 0, 0], [0, 0, 0, 0, 2, 1]])
