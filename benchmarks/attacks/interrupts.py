@@ -57,6 +57,13 @@ POLICIES: dict[str, Callable[..., sb.Policy]] = {
     "SOIDS": lambda **given: sb.rivals.SOIDS(ACTIONS, **FEW, **given),
     "HypercubeElimination": lambda **given: sb.rivals.HypercubeElimination(3, horizon=9, seed=0, **given),
     "OnlineToConfidence": lambda **given: sb.rivals.OnlineToConfidence(ACTIONS, **FEW, **given),
+    "SquareCB": lambda **given: sb.rivals.SquareCB(ACTIONS, seed=0, **given),
+    "FALCON": lambda **given: sb.rivals.FALCON(ACTIONS, seed=0, **given),
+    "VariationalTS": lambda **given: sb.rivals.VariationalTS(ACTIONS, seed=0, uniform_rounds=2, **given),
+    "DynamicBatch": lambda **given: sb.rivals.DynamicBatch(ACTIONS, 9, 1, seed=0, **given),
+    "MCPBandit": lambda **given: sb.rivals.MCPBandit(ACTIONS, seed=0, **given),
+    "BestSubset": lambda **given: sb.rivals.BestSubset(ACTIONS, 2, seed=0, **given),
+    "ILTCB": lambda **given: sb.rivals.ILTCB(ACTIONS, seed=0, **given),
 }
 """Every engine and every rival, small."""
 

@@ -1,5 +1,7 @@
 """Ctrl-C at any line of ``ask``, ``tell`` and ``update``."""
 
+import ctypes
+import signal
 import sys
 from collections.abc import Callable
 from copy import deepcopy
@@ -70,6 +72,48 @@ def test_the_attack_finds_what_is_not_published_in_one_step(monkeypatch: pytest.
     monkeypatch.setattr("sparsebandits.policies.policy.at_once", one_by_one)
     for call in CALLS.values():
         assert "silent" in set(at_every_point(POLICIES["Conjugate, optimism"], call, start=1, step=1))
+
+
+def published(policy: sb.Policy, call: Callable[[sb.Policy], object], place: int) -> str:
+    """Return the verdict on a call whose last step is signalled before its part of this number, if it has that many."""
+    undisturbed, before = deepcopy(policy), content(policy.state())
+    call(undisturbed)
+
+    def heard(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    def signalled(*parts: tuple[Any, ...]) -> None:
+        """Do what at_once does; handlers run as soon as anything lets them."""
+        at_once(*parts[:place], (ctypes.pythonapi.PyErr_SetInterruptEx, int(signal.SIGALRM)), *parts[place:])
+
+    handler = signal.signal(signal.SIGALRM, heard)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sparsebandits.policies.policy.at_once", signalled)
+            with pytest.raises(KeyboardInterrupt):
+                call(policy)
+    finally:
+        signal.signal(signal.SIGALRM, handler)
+    return interrupts.verdict_of(policy, call, before, content(undisturbed.state()))
+
+
+@pytest.mark.parametrize("place", range(6))
+@pytest.mark.parametrize("call", CALLS)
+def test_what_is_published_in_one_step_handles_no_signals(call: str, place: int) -> None:
+    """Evidence was assigned by a list of places, which NumPy made an array of, handling signals meanwhile."""
+    assert published(begun(POLICIES["Conjugate, optimism"]()), CALLS[call], place) == "identical"
+
+
+def test_a_step_that_handles_signals_is_found() -> None:
+    """Planted: the assignment by a list of places."""
+
+    class ByList(np.ndarray):
+        def __setitem__(self, places: Any, value: Any) -> None:
+            super().__setitem__(places.tolist(), value)
+
+    policy = begun(POLICIES["Conjugate, optimism"]())
+    policy._evidence = policy._evidence.view(ByList)
+    assert published(policy, CALLS["tell"], 2) == "silent"
 
 
 ENGINES: dict[str, Any] = {
