@@ -41,8 +41,8 @@ SEED, TUNING_SEED = 20261125, 20261123
 
 HALF_LIFE, LONG_HALF_LIFE = 250, 1000
 OURS, TUNED = f"SparseIDS, half-life {HALF_LIFE}", "D-LinUCB, tuned"
-HALF_LIVES = (15, 30, 60, 125, 250, 500)
-WIDTHS, PENALTIES = (0.01, 0.02, 0.05, 0.1), (1.0, 10.0, 80.0)
+HALF_LIVES = (15, 30, 60, 125, 250)
+WIDTHS, PENALTIES = (0.02, 0.05, 0.1), (1.0, 10.0, 80.0)
 """Grid of D-LinUCB, centred by a look at four worlds of the tuning. A penalty of 80 is noise variance over prior
 variance, which makes its estimate a posterior mean; a width of about 0.1 is then two standard deviations."""
 

@@ -24,7 +24,7 @@ from sparsebandits.experiments.simulate import Problem
 from sparsebandits.randomness import INSTANCE_STREAM, child
 from sparsebandits.results.statistics import mean_interval
 
-TRIALS, TUNING_TRIALS = 100, 20
+TRIALS, TUNING_TRIALS = 100, 10
 """Trials of each player, and of each entry of a grid."""
 
 EVERY = 500
@@ -64,8 +64,11 @@ class Peer:
     def __init__(self, competitor: Competitor, actions: FloatArray) -> None:
         self._competitor, self._actions = competitor, actions
 
-    def ask(self) -> Asked:
-        """Return the row that the competitor plays."""
+    def ask(self, offered: FloatArray | None = None) -> Asked:
+        """Return the row that the competitor plays, of other actions if some are offered."""
+        if offered is not None:
+            self._actions = offered
+            self._competitor.offer(offered)  # type: ignore[attr-defined]  # those that take other actions have it
         action = self._competitor.ask()
         return Asked(action, self._actions[action])
 

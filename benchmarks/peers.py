@@ -104,6 +104,10 @@ class BayesianBanditsModel:
     def __init__(self, rows: FloatArray, model: Any) -> None:
         self._rows, self._model = np.array(rows), model
 
+    def offer(self, rows: FloatArray) -> None:
+        """Choose from other rows from now on."""
+        self._rows = np.array(rows)
+
     def ask(self) -> int:
         """Play the best action under one draw."""
         return int(self._model.sample(self._rows)[0].argmax())
@@ -241,13 +245,17 @@ class VowpalWabbit:
     def __init__(self, actions: FloatArray, seed: int, options: str) -> None:
         from vowpalwabbit import Example, Workspace
 
-        self._rows = ["|a " + " ".join(f"{j}:{x:.9g}" for j, x in enumerate(row)) for row in actions.tolist()]
         self._workspace = Workspace(f"--quiet --cb_explore_adf --random_seed {seed} {options}")
         self._parsed = Example
-        self._examples = self._workspace.parse(self._rows)
-        self._numbers = range(len(self._rows))
         self._probabilities: list[float] = []
         self._random = random.Random(seed)
+        self.offer(actions)
+
+    def offer(self, actions: FloatArray) -> None:
+        """Choose from these actions from now on."""
+        self._rows = ["|a " + " ".join(f"{j}:{x:.9g}" for j, x in enumerate(row)) for row in actions.tolist()]
+        self._examples = self._workspace.parse(self._rows)
+        self._numbers = range(len(self._rows))
 
     def ask(self) -> int:
         """Draw from the probabilities that it predicts."""

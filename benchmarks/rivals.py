@@ -56,6 +56,14 @@ UNTUNED: dict[str, PolicyMaker] = {
     "SALasso": sb.maker(sb.rivals.SALasso),
     "LassoBandit": sb.maker(sb.rivals.LassoBandit),
     "DRLasso": sb.maker(sb.rivals.DRLasso),
+    "SquareCB": sb.maker(sb.rivals.SquareCB),
+    "SquareCB, spike and slab": sb.maker(sb.rivals.SquareCB, regressor="spike-and-slab"),
+    "FALCON": sb.maker(sb.rivals.FALCON),
+    "VariationalTS": sb.maker(sb.rivals.VariationalTS),
+    "DynamicBatch": sb.maker(sb.rivals.DynamicBatch, sparsity=SPARSITY),
+    "MCPBandit": sb.maker(sb.rivals.MCPBandit),
+    "BestSubset": sb.maker(sb.rivals.BestSubset, sparsity=SPARSITY),
+    "ILTCB": sb.maker(sb.rivals.ILTCB, sparsity=SPARSITY),
     "random": random_play,
 }
 STAY, FRESH = tuple(SETTINGS)
@@ -83,6 +91,31 @@ TUNED: dict[str, tuple[Callable[[Any], PolicyMaker], Sequence[Any]]] = {
     "LassoBandit, one parameter, tuned": (
         lambda samples: sb.maker(sb.rivals.LassoBandit, parameters="shared", forced_samples=samples),
         (1, 5, 20),
+    ),
+    "SquareCB, tuned": (
+        lambda scale: sb.maker(sb.rivals.SquareCB, regressor="spike-and-slab", scale=scale),
+        (3.0, 10.0, 30.0, 100.0),
+    ),
+    "FALCON, tuned": (
+        lambda scale: sb.maker(sb.rivals.FALCON, regressor="lasso", sparsity=SPARSITY, window="all", scale=scale),
+        (2.0, 5.0, 15.0, 50.0),
+    ),
+    "VariationalTS, tuned": (lambda rate: sb.maker(sb.rivals.VariationalTS, rate=rate), (0.3, 1.0, 3.0)),
+    "DynamicBatch, tuned": (
+        lambda batches: sb.maker(sb.rivals.DynamicBatch, sparsity=SPARSITY, batches=batches, split=False),
+        (3, 5, 8),
+    ),
+    "MCPBandit, tuned": (
+        lambda penalty: sb.maker(sb.rivals.MCPBandit, all_penalty=penalty * DEVIATION),
+        (0.1, 0.3, 1.0),
+    ),
+    "BestSubset, tuned": (
+        lambda width: sb.maker(sb.rivals.BestSubset, sparsity=SPARSITY, width=width),
+        (0.3, 1.0, 2.0),
+    ),
+    "ILTCB, tuned": (
+        lambda exploration: sb.maker(sb.rivals.ILTCB, sparsity=SPARSITY, exploration=exploration, psi=0.05),
+        (0.03, 0.1, 0.3),
     ),
 }
 ONLY_STAY = ("ESTC, as its theorem has it", "ESTC, tuned")
