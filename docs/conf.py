@@ -41,9 +41,11 @@ nitpick_ignore_regex = [
     ("py:.*", r"(numpy|os|collections|typing|sklearn|matplotlib)\b.*|array"),
     # Internal types in signatures, of which users are given none.
     ("py:class", r"Field|Layout"),
-    ("py:class", r"sparsebandits\.rules\.(best\.Best|optima\.(Optima|OptimaMemory)|wins\.WinsMemory)"),
+    ("py:class", r"sparsebandits\.rules\.(around\.Around|best\.Best|optima\.(Optima|OptimaMemory)|wins\.WinsMemory)"),
     ("py:class", r"sparsebandits\.posteriors\.rows\.Rows"),
+    ("py:class", r"sparsebandits\.features\.maps\.Space|types\.LambdaType"),
     ("py:class", r"sparsebandits\.policies\.rivals\.lasso\.Estimat(e|or)"),
+    ("py:class", r"sparsebandits\.policies\.rivals\.(variational_ts\.MeanField|iltcb\.(History|PolicyMixture))"),
     ("py:class", r"sparsebandits\.(randomness\.IndexedNormals|experiments\.progress\.Standing)"),
 ]
 
