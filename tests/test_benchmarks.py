@@ -12,6 +12,7 @@ from benchmarks import (
     click_calibration,
     click_speed,
     clicks,
+    contexts,
     decisions,
     draws,
     drift,
@@ -401,12 +402,13 @@ def test_settings_out_of_the_box_can_be_played() -> None:
         assert 0.0 <= one["found"] <= 1.0
 
 
-def test_the_tables_of_clicks_and_drift_are_what_the_stored_games_say() -> None:
+def test_the_tables_of_clicks_drift_and_contexts_are_what_the_stored_games_say() -> None:
     text, kept = clicks.PAGE.read_text(encoding="utf-8"), stored(clicks.STORED)
     assert with_tables(text, clicks.COMMAND, clicks.tables(kept)) == text
     assert with_tables(text, clicks.CALIBRATION, clicks.calibration(kept)) == text
-    text = drift.PAGE.read_text(encoding="utf-8")
-    assert with_tables(text, drift.COMMAND, drift.tables(stored(drift.STORED))) == text
+    for page in (drift, contexts):
+        text = page.PAGE.read_text(encoding="utf-8")
+        assert with_tables(text, page.COMMAND, page.tables(stored(page.STORED))) == text
 
 
 @pytest.mark.parametrize("player", ["SparseIDS, clicks", "SparseTS, clicks", "SparseIDS, Gaussian", "Laplace TS"])
@@ -526,12 +528,12 @@ def test_a_rival_is_tuned_on_games_of_its_own(tmp_path: Path) -> None:
 
 
 def test_comparisons_have_worlds_that_no_grid_was_tuned_on() -> None:
-    for setting in (*clicks.SETTINGS.values(), *drift.SETTINGS.values()):
+    for setting in (*clicks.SETTINGS.values(), *drift.SETTINGS.values(), *contexts.SETTINGS.values()):
         assert setting.seed != setting.tuning_seed
         assert set(setting.goals) <= set(setting.names)
         assert not set(setting.entries) & set(setting.names)
-    seeds = {clicks.SEED, clicks.TUNING_SEED, drift.SEED, drift.TUNING_SEED}
-    assert len(seeds) == 4
+    seeds = {seed for one in (clicks, drift, contexts) for seed in (one.SEED, one.TUNING_SEED)}
+    assert len(seeds) == 6
     assert not seeds & {draws.SEED, rule_games.SEED, screening.SEED, out_of_the_box.SEED}
 
 
@@ -560,6 +562,15 @@ def test_goals_on_the_speed_of_clicks_are_met_and_missed() -> None:
     assert all(goal["met"] for goal in click_speed.goals(runs(4.9, 1.05)))
     assert [goal["met"] for goal in click_speed.goals(runs(5.1, 1.5))] == [False] * 8 + [True] * 2
     assert not any(goal["met"] for goal in click_speed.goals(runs(5.1, 2.1)))
+
+
+@pytest.mark.parametrize("setting", [*contexts.SETTINGS])
+@pytest.mark.parametrize("player", [contexts.OURS, "LinTS", "SquareCB, ridge, scale 30", "DynamicBatch, 3 batches"])
+def test_games_with_contexts_are_deterministic_but_for_their_time(setting: str, player: str) -> None:
+    one, two = (contexts.play(setting, player, 3, 20) for _ in range(2))
+    assert one.pop("ms") > 0 < two.pop("ms")
+    assert one == two
+    assert 0.0 < one["regret"][-1] < 200.0
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,9 @@ def test_units_do_not_matter() -> None:
     other = sb.SpikeSlabClassifier(n_draws=500, random_state=0).fit(8.0 * x, y)
     np.testing.assert_allclose(other.predict_proba(8.0 * x), one.predict_proba(x), rtol=1e-6)
     np.testing.assert_allclose(8.0 * other.coef_, one.coef_, rtol=1e-6, atol=1e-12)
+    for unit in (2.0**-700, 2.0**700):  # whose squares are out of the range of numbers
+        other = sb.SpikeSlabClassifier(n_draws=500, random_state=0).fit(unit * x, y)
+        np.testing.assert_allclose(other.predict_proba(unit * x), one.predict_proba(x), rtol=1e-6)
 
 
 def test_partial_fits_are_one_fit_on_the_same_scale() -> None:

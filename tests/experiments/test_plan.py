@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -111,6 +112,70 @@ def test_a_file_of_clicks_that_drift(tmp_path: Path) -> None:
 def test_errors_in_a_file_of_clicks_point_at_the_line(old: str, new: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "drift.toml"
     file.write_text(DRIFT.replace(old, new))
+    with pytest.raises(ExperimentFileError) as error:
+        read_plan(file)
+    assert message in str(error.value)
+
+
+CONTEXTS = """\
+horizon = 25
+trials = 2
+
+[environment]
+KIND
+
+[policies.linear]
+kind = "LinTS"
+rewards = {kind = "Gaussian", variance = 0.2}
+"""
+KINDS: dict[str, Any] = {
+    'kind = "ContextualActions"\nuser_features = 3\nitem_features = 2\nn_items = 5\nsparsity = 2': (
+        sb.environments.ContextualActions(3, 2, n_items=5, sparsity=2)
+    ),
+    'kind = "ContextualActions"\nrewards = "logistic"\nbase_rate = 0.3\nn_items = 4\nuser_features = 2': (
+        sb.environments.ContextualActions(2, n_items=4, rewards="logistic", base_rate=0.3)
+    ),
+    'kind = "Classification"\ndata = "wine"': sb.environments.Classification("wine"),
+    'kind = "Dosing"\nextra_features = 2\nthresholds = [20, 50]': (
+        sb.environments.Dosing(extra_features=2, thresholds=(20.0, 50.0))
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:all rewards so far are 0 or 1")
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_with_contexts(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "contexts.toml"
+    file.write_text(CONTEXTS.replace("KIND", kind))
+    plan = read_plan(file)
+    assert plan.environment == KINDS[kind]
+    result = plan.run(tmp_path / "out")
+    by_hand = sb.Experiment(KINDS[kind], {"linear": sb.maker(sb.LinTS, rewards=sb.Gaussian(0.2))}, 25, 2).run()
+    np.testing.assert_array_equal(result.regret["linear"], by_hand.regret["linear"])
+    again = sb.Result.load(tmp_path / "out")
+    np.testing.assert_array_equal(again.regret["linear"], by_hand.regret["linear"])
+    assert again.about is not None
+    described = dict(again.about["configuration"]["environment"])
+    assert type(KINDS[kind]).__name__ == described.pop("kind")
+    assert type(KINDS[kind])(**described) == KINDS[kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ('kind = "Classification"\ndata = "wines"', "line 6: environment.data: expected one of 'digits', "),
+        ('kind = "Classification"', "line 4: environment: data: missing, Classification needs it"),
+        ('kind = "Dosing"\nthresholds = [50, 20]', "line 6: environment.thresholds: expected the lower one first"),
+        (
+            'kind = "ContextualActions"\nbase_rate = 0.1',
+            "line 6: environment.base_rate: expected none, since rewards are gaussian, got 0.1",
+        ),
+        ('kind = "ContextualActions"\nitems = 3', "line 6: environment.items: unknown key; did you mean 'n_items'?"),
+    ],
+)
+def test_errors_in_files_with_contexts_point_at_the_line(kind: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "contexts.toml"
+    file.write_text(CONTEXTS.replace("KIND", kind))
     with pytest.raises(ExperimentFileError) as error:
         read_plan(file)
     assert message in str(error.value)

@@ -1,11 +1,12 @@
 import hashlib
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.arguments import FloatArray
+from sparsebandits.arguments import ArgumentError, FloatArray
 from sparsebandits.environments import World
 from sparsebandits.environments.changing import FixedActions
 from sparsebandits.experiments import PolicyMaker
@@ -139,7 +140,8 @@ def test_a_policy_is_not_shown_the_truth() -> None:
         return sb.LinUCB(problem.actions)
 
     sb.simulate(spy, environment.sample(0), 3)
-    assert set(vars(seen[0])) == {"actions", "noise_variance", "horizon", "seed", "rewards"}
+    known = {"actions", "noise_variance", "horizon", "seed", "rewards", "items", "users", "feedback"}
+    assert set(vars(seen[0])) == known
     assert seen[0].rewards == sb.Gaussian(2.0)
     for instance in (clicks.sample(0), sb.environments.Drifting(clicks, every=2).sample(0)):
         sb.simulate(spy, instance, 3)
@@ -260,3 +262,34 @@ def test_a_maker_passes_the_horizon_where_it_is_wanted() -> None:
     problem = sb.experiments.Problem(3, 0.7, 10, np.random.SeedSequence(0))
     assert sb.maker(sb.rivals.HypercubeElimination)(problem).posterior.horizon == 10
     assert sb.maker(sb.rivals.HypercubeElimination, horizon=99)(problem).posterior.horizon == 99
+
+
+def test_a_policy_that_forgets_in_time_is_refused() -> None:
+    """Planted: it was played by the clock on the wall, and the same seed gave another regret each time."""
+    instance = sb.environments.GaussianActions(3, 1, 5).sample(seed=0)
+    hours = sb.Discount(timedelta(hours=1))
+    with pytest.raises(ArgumentError, match=r"^make_policy: expected a policy that forgets in decisions"):
+        sb.simulate(lambda problem: sb.LinTS(problem.actions, forgetting=hours), instance, 5, seed=0)
+
+
+def test_a_policy_with_contexts_is_asked_with_the_user_of_the_round() -> None:
+    world = sb.environments.ContextualActions(3, 2, n_items=4, sparsity=2).sample(seed=1)
+    asked: list[Any] = []
+
+    class Noting(sb.LinTS):
+        def ask(self, *arguments: Any, **settings: Any) -> Any:
+            asked.append(settings)
+            return super().ask(*arguments, **settings)
+
+    def make(problem: sb.experiments.Problem) -> sb.Policy:
+        assert problem.users is not None
+        assert not np.isin(world.contexts.rows(10), problem.users).any()
+        return Noting(problem.items, contexts=problem.users, seed=problem.seed)
+
+    trace = sb.simulate(make, world, 10, seed=0)
+    assert [list(one) for one in asked] == [["context"]] * 10
+    np.testing.assert_array_equal([one["context"] for one in asked], world.contexts.rows(10))
+    regrets = np.diff(trace.regret, prepend=0.0)
+    for t, action in enumerate(trace.actions):
+        means = world.contexts.actions(t) @ world.at(t).theta
+        assert regrets[t] == pytest.approx(means.max() - means[action])

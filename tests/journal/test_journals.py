@@ -63,6 +63,7 @@ def test_what_was_decided_and_told_is_on_record(make: Callable[[Path], Any], tmp
         "noise_variance": 2.0,
         "policy": "LinTS",
         "extra": {},
+        "shown": None,
     }
     assert (other.id, other.action, other.label, other.reward) == (1, 0, "0", 1.5)
     policy.tell(first, -2.0)

@@ -233,7 +233,7 @@ def test_a_reward_that_is_refused_is_not_recorded(tmp_path: Path) -> None:
 
 def test_a_journal_that_tells_the_policy_is_refused() -> None:
     class Telling(sb.journal.DecisionLog):
-        def rewarded(self, decision: Any, reward: float) -> None:
+        def rewarded(self, decision: Any, reward: float | None, shown: Any = None) -> None:
             if decision.id == 0:
                 policy.tell(1, 2.0)
             super().rewarded(decision, reward)
