@@ -230,3 +230,14 @@ def test_an_action_that_reveals_another_context_is_played_for_it() -> None:
     contextual, other = np.mean(found, axis=0)
     assert contextual < 4.0
     assert contextual < 0.5 * other
+
+
+def test_draws_of_hardly_any_weight_leave_the_spread_finite() -> None:
+    """A quotient of probabilities overflowed, and contextual IDS ended in an error once a hypothesis was ruled out."""
+    theta = np.eye(3)
+    draws = Draws(theta, np.array([0.5, 0.5, 1e-310]))
+    coming = Around(np.eye(3), np.array([0, 3]), np.ones(1))
+    mean = draws.weights @ theta
+    spread = coming.spread(draws, mean, coming.optimal(draws))
+    np.testing.assert_allclose(spread[:2, :2], [[0.25, -0.25], [-0.25, 0.25]])
+    assert np.isfinite(spread).all()

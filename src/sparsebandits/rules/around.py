@@ -180,6 +180,7 @@ class Around:
                 np.add.at(mass, place[:, context], draws.weights)
                 np.add.at(sums, place[:, context], draws.weights[:, np.newaxis] * draws.source)
         kept = mass > 0.0
-        share = np.repeat(self.probability, np.diff(self.starts))[used][kept] / mass[kept]
-        deviations = (sums[kept] - mass[kept, np.newaxis] * mean) * np.sqrt(share)[:, np.newaxis]
+        share = np.repeat(self.probability, np.diff(self.starts))[used][kept]
+        root = np.sqrt(mass[kept])[:, np.newaxis]  # since a quotient by the smallest masses themselves would overflow
+        deviations = (sums[kept] / root - root * mean) * np.sqrt(share)[:, np.newaxis]
         return np.asarray(deviations.T @ deviations)
