@@ -15,7 +15,7 @@ from sparsebandits.posteriors.kernels.panels import WIDTH, Grouped
 from sparsebandits.posteriors.rows import Rows
 from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import information
-from sparsebandits.rules.mutual_information import mutual_information
+from sparsebandits.rules.mutual_information import information_of_groups, mutual_information
 from sparsebandits.rules.optima import OptimaMemory, best_actions
 
 
@@ -458,6 +458,29 @@ def test_mutual_information_leaves_out_draws_without_weight() -> None:
     found = mutual_information(Draws(draws.theta, weights), actions, 0.7)
     expected = mutual_information(Draws(draws.theta[alive], weights[alive] / weights[alive].sum()), actions, 0.7)
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("spread", [0.3, 5.0, 40.0])
+def test_mutual_information_where_each_draw_is_a_group(spread: float) -> None:
+    """A table of hypotheses, some of which predict the same: h(Y) − h(noise) by adaptive quadrature, written otherwise.
+
+    Planted: a grid that ends four standard deviations from the outermost means, where 3e-5 of a density is missing.
+    """
+    rng = np.random.default_rng(3)
+    theta, weights = spread * rng.standard_normal((6, 2)), rng.dirichlet(np.ones(6))
+    theta[3:] = theta[:3] * [1.0, -1.0]  # the first action does not distinguish them
+    actions = np.array([[1.0, 0.0], [0.6, 0.8]])
+    found = information_of_groups(Draws(theta, weights), actions, 0.49, np.array([4, 0, 2, 5, 1, 3]))
+
+    def surprise(y: float, means: FloatArray) -> float:
+        density = float(weights @ stats.norm.pdf(y, means, 0.7))
+        return -density * math.log(density) if density > 0.0 else 0.0
+
+    for number, action in enumerate(actions):
+        means = theta @ action
+        ends = means.min() - 8.0, means.max() + 8.0
+        entropy = integrate.quad(surprise, *ends, (means,), points=np.sort(means), limit=400, epsabs=1e-11)[0]
+        assert found[number] == pytest.approx(entropy - 0.5 * math.log(2.0 * math.pi * math.e * 0.49), abs=1e-8)
 
 
 def test_mutual_information_of_means_far_apart() -> None:

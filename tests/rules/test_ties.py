@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sparsebandits as sb
+from sparsebandits.rules.optima import Prepared, _differ
 
 CUBE = np.array(list(product((0.0, 1.0), repeat=3)))
 
@@ -47,3 +48,17 @@ def test_means_that_the_draws_cannot_tell_apart_share_the_draws_that_tie() -> No
         np.eye(8)[[0, 1, 2, 3] * 5], [1.0, 0.0, 0.0, 0.0] * 5 + 0.3 * np.random.default_rng(0).standard_normal(20)
     )
     assert policy.predict().optimal_probability.argmax() == 0
+
+
+def test_rows_that_are_the_same_are_one_action() -> None:
+    """Sums of bits say at once that all rows differ; small integers have few bits, and −0 is 0."""
+    rng = np.random.default_rng(0)
+    for features in (rng.standard_normal((50, 7)), rng.integers(-1, 2, (50, 7)).astype(float), np.eye(40)):
+        for rows in (features, np.vstack([features, -0.0 * features[:3], features[::-2]])):
+            made = Prepared(rows)
+            _, first, number, copies = np.unique(rows + 0.0, True, True, True, axis=0)
+            assert sorted(made.first.tolist()) == sorted(first.tolist())
+            np.testing.assert_array_equal(made.distinct[made.number], rows)
+            np.testing.assert_array_equal(made.copies[made.number], copies[number.reshape(-1)])
+    assert _differ(np.eye(300))
+    assert not _differ(np.array([[0.0, 1.0], [-0.0, 1.0]]))

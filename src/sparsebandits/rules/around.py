@@ -176,9 +176,12 @@ class Around:
 
             sums_of_groups(*draws.source.arrays, draws.weights, place, sums, mass)
         else:
+            weighted = draws.weights[:, np.newaxis] * draws.source
             for context in range(len(self)):
-                np.add.at(mass, place[:, context], draws.weights)
-                np.add.at(sums, place[:, context], draws.weights[:, np.newaxis] * draws.source)
+                order = np.argsort(place[:, context], kind="stable")
+                groups, begin = np.unique(place[order, context], return_index=True)  # no action is in two contexts
+                mass[groups] = np.add.reduceat(draws.weights[order], begin)
+                sums[groups] = np.add.reduceat(weighted[order], begin)
         kept = mass > 0.0
         share = np.repeat(self.probability, np.diff(self.starts))[used][kept]
         root = np.sqrt(mass[kept])[:, np.newaxis]  # since a quotient by the smallest masses themselves would overflow

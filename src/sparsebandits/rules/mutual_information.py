@@ -18,6 +18,15 @@ from sparsebandits.rules.optima import best_actions
 REACH = 9
 """Standard deviations beyond which a normal density is left out of an integral (1e-18 of it lies there)."""
 
+NODES = 4
+"""Nodes of the grid per standard deviation of the noise."""
+
+NEAR = 60.0
+"""Means within so many standard deviations have a density above 1e-200 everywhere between them."""
+
+NEGLIGIBLE = 1e-30
+"""Weight of a draw that is left out: its part of the information is of the same size."""
+
 TERMS = 8
 """Terms of the expansion of a normal density around the nearest node: with four nodes per standard deviation, the
 remainder is 1e-10."""
@@ -28,7 +37,7 @@ def mutual_information(
     actions: FloatArray,
     noise_variance: float | FloatArray,
     best: Best | None = None,
-    nodes_per_deviation: int = 4,
+    nodes_per_deviation: int = NODES,
 ) -> FloatArray:
     """Return the mutual information I(x*; Y_a) of each action, for Gaussian noise.
 
@@ -89,7 +98,7 @@ def information_of_groups(
     array of shape (K,)
         In nats.
     """
-    return _informations(draws.theta, draws.weights, group, actions, noise_variance, 4)
+    return _informations(draws.theta, draws.weights, group, actions, noise_variance, NODES)
 
 
 def _informations(
@@ -103,12 +112,30 @@ def _informations(
     if len(theta) == 0 or group.max() == 0:
         return np.zeros(len(actions))
     deviations = np.broadcast_to(np.sqrt(noise_variance), len(actions)).tolist()
-    return np.array(
-        [
+    if len(np.unique(group)) == len(group):  # each draw is a group of its own, as in a table of hypotheses
+        likely = weights > NEGLIGIBLE
+        theta, weights, group = theta[likely], weights[likely], np.arange(np.count_nonzero(likely))
+        found = [_of_values(theta @ a, weights, deviation) for a, deviation in zip(actions, deviations, strict=True)]
+    else:
+        found = [
             _action_information(theta @ a, weights, group, deviation, nodes_per_deviation)
             for a, deviation in zip(actions, deviations, strict=True)
         ]
-    )
+    return np.array(found)
+
+
+def _of_values(means: FloatArray, weights: FloatArray, deviation: float) -> float:
+    """Return I(θ; Y_a): the group of a draw says its mean, so that draws with equal means count as one."""
+    means = means / deviation
+    values, place = np.unique(means, return_inverse=True)
+    share, group = np.bincount(place, weights), np.arange(len(values))
+    if values[-1] - values[0] > NEAR:
+        return _action_information(values, share, group, 1.0, NODES)
+    nodes = np.arange(values[0] - REACH, values[-1] + REACH, 1.0 / NODES)
+    exponent = -0.5 * (nodes - values[:, np.newaxis]) ** 2
+    density = share[:, np.newaxis] * np.exp(exponent)  # P(g) f_g at each node, but for √(2π)
+    total = float(np.sum(density * (exponent - np.log(density.sum(axis=0)))))
+    return max(total / (NODES * np.sqrt(2.0 * np.pi)), 0.0)
 
 
 @cache
@@ -141,12 +168,14 @@ def _action_information(
     columns = nodes - nodes.min()
     if columns.max() > columns.size:  # means far apart: number only the nodes that are used
         columns = np.unique(columns, return_inverse=True)[1].reshape(columns.shape)
-    rows = np.broadcast_to(group[first][:, np.newaxis], columns.shape)
-    joint = scipy.sparse.coo_array((density.ravel(), (rows.ravel(), columns.ravel()))).tocsr()  # P(g) f_g at each node
     marginal = np.bincount(columns.ravel(), density.ravel())  # f at each node
     share = np.bincount(group, weights)  # P(g)
-    inside = np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))
-    positive = joint.data > 0  # 0 log 0 = 0
-    density, inside, node = joint.data[positive], inside[positive], joint.indices[positive]
+    inside, node, density = np.repeat(group[first], len(window)), columns.ravel(), density.ravel()
+    if len(met) > len(np.unique(group)):  # P(g) f_g at each node is the sum over the nearest nodes of g
+        joint = scipy.sparse.coo_array((density, (inside, node))).tocsr()
+        density, node = joint.data, joint.indices
+        inside = np.repeat(np.arange(joint.shape[0]), np.diff(joint.indptr))
+    positive = density > 0  # 0 log 0 = 0
+    density, inside, node = density[positive], inside[positive], node[positive]
     logarithm = np.log(density) - np.log(marginal[node]) - np.log(share[inside])
     return max(float(density @ logarithm) * step, 0.0)

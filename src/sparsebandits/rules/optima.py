@@ -105,6 +105,15 @@ def pick(values: FloatArray, rng: Generator) -> tuple[int, float]:
     return int(rows[rng.integers(len(rows))] if len(rows) > 1 else rows[0]), 1.0 / len(rows)
 
 
+def _differ(features: FloatArray) -> bool:
+    """Return whether sums of the bits of rows show at once that no two rows are the same; −0 is 0."""
+    bits = (features + 0.0).view(np.uint64)
+    bits ^= bits >> np.uint64(40)  # since a product keeps few of the highest bits, and small integers have no others
+    factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64) | np.uint64(1)
+    sums = (bits * factors).sum(axis=1)  # modulo 2⁶⁴, so that equal rows have equal sums
+    return len(np.unique(sums)) == len(sums)
+
+
 class Prepared:
     """A set of actions, with what is worth computing only once for it.
 
@@ -127,6 +136,10 @@ class Prepared:
 
     def __init__(self, features: FloatArray) -> None:
         self.features = features
+        if _differ(features):
+            self.number = self.first = np.arange(len(features))
+            self.copies, self.distinct = np.ones(len(features), dtype=np.intp), features
+            return
         seen: dict[bytes, int] = {}
         digests = (blake2b(row + 0.0, digest_size=16).digest() for row in features)  # −0 is 0
         self.number = np.array([seen.setdefault(digest, len(seen)) for digest in digests], dtype=np.intp)
