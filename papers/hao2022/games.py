@@ -13,7 +13,7 @@ from papers.hao2022 import instances
 from papers.hao2022.instances import World
 from sparsebandits.rules import ContextualInformationDirected, InformationDirected, Rule, Thompson
 
-SEED, TRIALS = 20220714, 100
+SEED, TRIALS = 20220714, 50
 CONDITIONAL, CONTEXTUAL = "conditional IDS", "contextual IDS"
 INFORMED = ", mutual information"
 MARKS = 8
