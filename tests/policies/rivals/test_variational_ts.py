@@ -9,12 +9,9 @@ from scipy import integrate, optimize, stats
 
 import sparsebandits as sb
 from sparsebandits.arguments import FloatArray
-from sparsebandits.policies.rivals.variational_ts import (
-    MeanField,
-    coordinate_ascent,
-    gaussian_coordinate,
-    laplace_coordinate,
-)
+from sparsebandits.policies.rivals.variational_ts import MeanField, coordinate_ascent
+from sparsebandits.posteriors.kernels import mean_field
+from sparsebandits.posteriors.kernels.mean_field import gaussian_coordinate, laplace_coordinate
 from tests.policies.table import some_actions
 
 
@@ -168,3 +165,19 @@ def test_the_environment_of_its_paper() -> None:
         guessing = np.mean([instance.at(t).gaps.mean() for t in range(100)])
         shares.append(trace.regret[-1] / (100 * guessing))
     assert np.mean(shares) < 0.75
+
+
+@pytest.mark.parametrize("slab", ["laplace", "gaussian"])
+def test_the_compiled_ascent_is_the_plain_one(slab: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((30, 8))
+    y = x[:, 0] - 0.5 * x[:, 3] + rng.standard_normal(30)
+    start = MeanField(np.zeros(8), np.ones(8), np.full(8, 0.3))
+    given = (x.T @ x, x.T @ y, slab, 1.2, -2.0, start, rng.permutation(8))
+    compiled = coordinate_ascent(*given)
+    for name in ("_objective", "laplace_coordinate", "gaussian_coordinate", "entropy", "ascend"):
+        monkeypatch.setattr(mean_field, name, getattr(mean_field, name).py_func)
+    plain = coordinate_ascent(*given)
+    for name in ("mean", "deviation", "inclusion"):
+        np.testing.assert_allclose(getattr(compiled, name), getattr(plain, name), rtol=1e-9)
+    assert not np.allclose(compiled.mean, start.mean)

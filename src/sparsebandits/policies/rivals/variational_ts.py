@@ -64,104 +64,9 @@ EXPONENT, RATE, UNIFORM_ROUNDS, RESTART = 1.001, 1.0, 5, 5
 TOLERANCE, SWEEPS = 1e-5, 1000
 """Change of a binary entropy, in bits, at which coordinate ascent stops, and most sweeps: those of sparsevb."""
 
-NEWTON_STEPS, NEAR, DECREMENT = 100, 0.01, 1e-20
-"""Most Newton steps for one coordinate, and the squared decrements below which they are taken in full, and stop."""
-
 LEAST_RESIDUAL = 1e-6
 """Smallest noise variance that residuals give, as a share of the mean square of rewards: with few rewards, a fit may be
 perfect."""
-
-LARGEST_ODDS = 700.0
-"""Largest log odds, whose exponential is finite."""
-
-ROOT = math.sqrt(2.0 / math.pi)
-
-
-def laplace_coordinate(
-    curvature: float, pull: float, rate: float, mean: float, deviation: float
-) -> tuple[float, float, float]:
-    """Minimise f(μ, σ) for a Laplace slab, by damped Newton steps; f is convex.
-
-    Parameters
-    ----------
-    curvature : float
-        G_jj.
-    pull : float
-        g_j − Σ_{k≠j} G_jk m_k.
-    rate : float
-        λ.
-    mean, deviation : float
-        μ and σ to start from.
-
-    Returns
-    -------
-    mean, deviation, value : float
-        The minimiser, and the minimum.
-
-    Examples
-    --------
-    >>> mean, deviation, _ = laplace_coordinate(100.0, 100.0, rate=1.0, mean=0.0, deviation=1.0)
-    >>> round(mean, 3), round(deviation, 3)  # the slab shrinks a clear effect by λ / G
-    (0.99, 0.1)
-    """
-    if curvature == 0.0:  # a column of zeros
-        mean, deviation = 0.0, 1.0 / (rate * ROOT)
-    value = _objective(curvature, pull, rate, mean, deviation)
-    for _ in range(NEWTON_STEPS if curvature > 0.0 else 0):
-        z = mean / deviation
-        density = rate * ROOT * math.exp(-0.5 * z * z)
-        by_mean = curvature * mean - pull + rate * math.erf(z * math.sqrt(0.5))
-        by_deviation = curvature * deviation + density - 1.0 / deviation
-        mean_mean = curvature + density / deviation
-        mixed = -density * z / deviation
-        deviation_deviation = curvature + (density * z * z + 1.0 / deviation) / deviation
-        determinant = mean_mean * deviation_deviation - mixed * mixed
-        mean_step = (deviation_deviation * by_mean - mixed * by_deviation) / determinant
-        deviation_step = (mean_mean * by_deviation - mixed * by_mean) / determinant
-        decrement = by_mean * mean_step + by_deviation * deviation_step
-        step = 1.0 if deviation_step < 0.9 * deviation else 0.9 * deviation / deviation_step  # σ stays positive
-        after = _objective(curvature, pull, rate, mean - step * mean_step, deviation - step * deviation_step)
-        while decrement >= NEAR and after > value - 0.25 * step * decrement:  # E|N| bends where it is not quadratic
-            step *= 0.5
-            after = _objective(curvature, pull, rate, mean - step * mean_step, deviation - step * deviation_step)
-        mean, deviation, value = mean - step * mean_step, deviation - step * deviation_step, after
-        if not decrement > DECREMENT:
-            break
-    return mean, deviation, value
-
-
-def _objective(curvature: float, pull: float, rate: float, mean: float, deviation: float) -> float:
-    """Return f(μ, σ)."""
-    z = mean / deviation
-    absolute = mean * math.erf(z * math.sqrt(0.5)) + deviation * ROOT * math.exp(-0.5 * z * z)
-    quadratic = 0.5 * curvature * (mean * mean + deviation * deviation) - pull * mean
-    return quadratic + rate * absolute - math.log(deviation)
-
-
-def gaussian_coordinate(curvature: float, pull: float, scale: float) -> tuple[float, float, float]:
-    """Minimise the same for a Gaussian slab N(0, τ²).
-
-    Parameters
-    ----------
-    curvature, pull : float
-        As for :func:`laplace_coordinate`.
-    scale : float
-        τ.
-
-    Returns
-    -------
-    mean, deviation, evidence : float
-        The minimiser, and the log Bayes factor of the slab.
-    """
-    variance = 1.0 / (curvature + 1.0 / (scale * scale))
-    mean = variance * pull
-    return mean, math.sqrt(variance), 0.5 * (math.log(variance) + mean * pull) - math.log(scale)
-
-
-def entropies(probabilities: FloatArray) -> FloatArray:
-    """Return the binary entropy of each probability, in bits."""
-    clipped = np.clip(probabilities, 1e-10, 1.0 - 1e-10)
-    return np.asarray(-(clipped * np.log2(clipped) + (1.0 - clipped) * np.log2(1.0 - clipped)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,33 +117,24 @@ def coordinate_ascent(
     MeanField
         A fixed point.
     """
-    means, deviations, inclusions = start.mean.tolist(), start.deviation.tolist(), start.inclusion.tolist()
-    constant = log_odds
-    if slab == "laplace":
-        constant += 0.5 + 0.5 * math.log(math.pi / 2.0) + math.log(rate)
-    diagonal, target, places = np.diag(gram).tolist(), moment.tolist(), order.tolist()
+    from sparsebandits.posteriors.kernels.mean_field import ascend  # compiled code, as elsewhere
+
+    laplace = slab == "laplace"
+    constant = log_odds + (0.5 + 0.5 * math.log(math.pi / 2.0) + math.log(rate) if laplace else 0.0)
     fitted = gram @ (start.inclusion * start.mean)
-    before = entropies(start.inclusion)
-    for _ in range(SWEEPS):
-        for j in places:
-            old = inclusions[j] * means[j]
-            pull = target[j] - fitted.item(j) + diagonal[j] * old
-            if slab == "laplace":
-                mean, deviation, value = laplace_coordinate(diagonal[j], pull, rate, means[j], deviations[j])
-                odds = constant - value
-            else:
-                mean, deviation, value = gaussian_coordinate(diagonal[j], pull, rate)
-                odds = constant + value
-            inclusion = 1.0 / (1.0 + math.exp(min(-odds, LARGEST_ODDS)))
-            means[j], deviations[j], inclusions[j] = mean, deviation, inclusion
-            change = inclusion * mean - old
-            if change != 0.0:
-                fitted += change * gram[j]
-        after = entropies(np.array(inclusions))
-        if float(np.abs(after - before).max()) <= TOLERANCE:
-            break
-        before = after
-    return MeanField(np.array(means), np.array(deviations), np.array(inclusions))
+    found = MeanField(start.mean.copy(), start.deviation.copy(), start.inclusion.copy())
+    ascend(
+        np.ascontiguousarray(gram),
+        moment,
+        laplace,
+        float(rate),
+        constant,
+        *(found.mean, found.deviation, found.inclusion, fitted),
+        order,
+        TOLERANCE,
+        SWEEPS,
+    )
+    return found
 
 
 class VariationalSpikeSlab:
