@@ -44,12 +44,13 @@ def test_regret_and_spread_are_loops_over_contexts_and_draws(kind: str) -> None:
         coming, dense = around(), sparse_draws()
         draws = dense if kind == "dense" else compressed(dense)
         mean = dense.weights @ dense.theta
-        optimal = coming.optimal(draws)
+        optimal = coming.optimal(draws, mean)
         regret, spread = coming.regret(draws, mean, optimal), np.zeros((6, 6))
         for s in range(len(coming)):
             own = coming.features[coming.starts[s] : coming.starts[s + 1]]
             values = dense.theta @ own.T
-            best = values.argmax(axis=1)
+            likely = np.where(values > values.max(axis=1, keepdims=True) - 1e-9, own @ mean, -np.inf)  # if several tie
+            best = likely.argmax(axis=1)
             np.testing.assert_array_equal(optimal.action[:, s] - coming.starts[s], best)
             expected = dense.weights @ values.max(axis=1) - own @ mean
             np.testing.assert_allclose(regret[coming.starts[s] : coming.starts[s + 1]], expected, atol=1e-5)
@@ -238,6 +239,103 @@ def test_draws_of_hardly_any_weight_leave_the_spread_finite() -> None:
     draws = Draws(theta, np.array([0.5, 0.5, 1e-310]))
     coming = Around(np.eye(3), np.array([0, 3]), np.ones(1))
     mean = draws.weights @ theta
-    spread = coming.spread(draws, mean, coming.optimal(draws))
+    spread = coming.spread(draws, mean, coming.optimal(draws, mean))
     np.testing.assert_allclose(spread[:2, :2], [[0.25, -0.25], [-0.25, 0.25]])
     assert np.isfinite(spread).all()
+
+
+KINDS, COUNTRIES = [{"kind": kind} for kind in "abc"], [{"country": "DE"}, {"country": "FR"}]
+PRODUCTS = sb.features.concat(sb.features.item("kind"), sb.features.cross("country", "kind"))
+
+
+def policy_of(actions: Any, theta: FloatArray, seed: int = 0, noise: float = 1.0, **given: Any) -> sb.Policy:
+    """Return contextual IDS under a table of hypotheses."""
+    table = sb.Table(sb.Hypotheses(theta), noise_variance=noise)
+    return sb.Policy(actions, table, ContextualInformationDirected(**given), seed=seed)
+
+
+def gains(decision: sb.Decision) -> dict[int, float]:
+    reasons = decision.reasons
+    return dict(zip(reasons.candidates.tolist(), reasons.columns["information gain"].tolist(), strict=True))
+
+
+def test_contexts_that_occur_several_times_are_one() -> None:
+    """Each copy had a mixture of its own, of which the first was always played: it got all of the exploration."""
+    once = sb.policies.Items.of(KINDS, COUNTRIES, PRODUCTS)
+    theta = np.random.default_rng(33).normal(size=(6, once.dimension))
+    shares = []
+    for copies in (1, 10):
+        items = sb.policies.Items.of(KINDS, COUNTRIES * copies, PRODUCTS)
+        played = [policy_of(items, theta, seed).ask(context=COUNTRIES[0]).action for seed in range(60)]
+        shares.append(played)
+    assert shares[0] == shares[1]
+    assert 0 < np.mean([action == 1 for action in shares[0]]) < 1
+    rows = policy_of(np.eye(3), np.eye(3), available=((0, 1), (1, 2), (0, 1)))
+    rows.ask(available=[0, 1])
+    assert rows._around().probability.tolist() == pytest.approx([2 / 3, 1 / 3])  # type: ignore[union-attr]
+
+
+def test_actions_that_tie_are_compared_by_their_mean_whatever_their_order() -> None:
+    """The first of them was taken, which gave actions information that nobody has, and regret was paid for it."""
+    theta = np.array([[a, 0.0, b] for a in (0.1, -0.1) for b in (0.0, -1.0)])
+    rows = {"p": [1.0, 0, 0], "n": [-1.0, 0, 0], "safe": [0, 1.0, 0], "risky": [0, 0, 1.0]}
+    for order in (["safe", "risky"], ["risky", "safe"]):
+        names = ["p", "n", *order]
+        policy = policy_of(np.array([rows[name] for name in names]), theta, available=((0, 1), (2, 3)))
+        decisions = [policy.ask(available=[2, 3]) for _ in range(20)]
+        assert {names[one.action] for one in decisions} == {"safe"}
+        assert gains(decisions[0])[names.index("risky")] == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["dense", "compressed"])
+def test_ties_do_not_depend_on_the_order_of_rows(kind: str) -> None:
+    """Under a third of the draws all actions tie, and under others those of a category do."""
+    rng = np.random.default_rng(5)
+    theta = rng.standard_normal((60, 4)) * (rng.random((60, 4)) < 0.3)
+    dense = Draws(theta, rng.dirichlet(np.ones(60)))
+    draws = dense if kind == "dense" else compressed(dense)
+    features = np.column_stack([rng.integers(0, 2, (12, 2)), rng.standard_normal((12, 2))]).astype(float)
+    for mean in (dense.weights @ theta, np.zeros(4)):  # before the first reward, no mean decides
+        expected = None
+        for order in (np.arange(12), rng.permutation(6), rng.permutation(6)):
+            order = np.concatenate((order[:6], 6 + order[:6]))[:12] if len(order) == 6 else order
+            coming = Around(features[order], np.array([0, 6, 12]), np.full(2, 0.5))
+            spread = coming.spread(draws, mean, coming.optimal(draws, mean))
+            expected = spread if expected is None else expected
+            np.testing.assert_allclose(spread, expected, atol=1e-12)
+
+
+def test_items_show_rewards_of_others_in_every_context() -> None:
+    """The graph was forgotten as soon as there were two contexts."""
+    theta = np.column_stack([np.eye(6), np.full(6, -1.0)])
+    found = []
+    for count in (1, 2):
+        arms, users = [{"arm": f"a{i}"} for i in range(7)], [{"u": float(i)} for i in range(count)]
+        items = sb.policies.Items.of(arms, users, sb.features.item("arm")).with_feedback({6: range(6)})
+        decision = policy_of(items, theta, noise=0.01).ask(context={"u": 0.0})
+        found.append(gains(decision)[6])
+    assert found == pytest.approx([5 / 6, 5 / 6])
+
+
+@pytest.mark.parametrize("gain", ["variance", "total-variance", "mutual-information"])
+def test_noise_variances_of_actions_count(gain: str) -> None:
+    """With several contexts they were left out, or were those of the first row."""
+    actions = sb.policies.ActionSet.of(np.eye(3)).with_noise([100.0, 0.01, 0.01])
+    alone = gains(policy_of(actions, np.eye(3), gain=gain, available=((0, 1, 2),)).ask())
+    several = gains(policy_of(actions, np.eye(3), gain=gain, available=((0, 1, 2), (0, 1))).ask())
+    assert alone[0] < 0.01 * alone[1]
+    assert several[0] < 0.01 * several[1]
+    if gain != "variance":  # the gain about θ and about all best actions is the same in both
+        assert several == pytest.approx(alone)
+
+
+def test_rows_of_contexts_may_be_named_in_any_order() -> None:
+    """Otherwise the context at hand is not found among those that may come."""
+    world = np.column_stack([np.eye(5), np.ones(5), np.zeros(5)])
+    graph = np.eye(7, dtype=bool)
+    graph[6, :5] = True
+    actions = sb.policies.ActionSet.of(np.eye(7)).with_feedback(graph)
+    for contexts in (((0, 1, 2, 3, 4), (5, 6)), ((4, 2, 0, 3, 1), (6, 5))):
+        decision = policy_of(actions, world, noise=0.1, available=contexts).ask(available=contexts[1])
+        assert decision.diagnostics["contexts in the ratio"] == 2
+        assert gains(decision)[6] > 0.1

@@ -472,16 +472,21 @@ class Policy:
             if rule.available is not None:
                 rows = np.concatenate([np.array(one) for one in rule.available])
                 starts = np.concatenate(([0], np.cumsum([len(one) for one in rule.available])))
-                graph = self.actions.feedback
+                graph, noise = self.actions.feedback, self.actions.noise_variances
+                own = None if noise is None else noise[rows]
                 shown_by = None if graph is None else (graph[rows].astype(np.float64), self._own)
-                self._coming = Around(frozen(self._own[rows]), starts, np.array(rule.probability), shown_by)
+                probability = np.array(rule.probability)
+                self._coming = Around(self._own[rows], starts, probability, own, shown_by, noise).merged()
             return self._coming
         if not self.actions.known and not len(self._recent):
             return None
         pairs = self.actions.pairs(rule.contexts) if self.actions.known else self.actions.pairs_of(self._recent)
         count, size, dimension = pairs.shape
         features = pairs.reshape(-1, dimension) if self._origin is None else pairs.reshape(-1, dimension) - self._origin
-        found = Around(frozen(features), size * np.arange(count + 1), np.full(count, 1.0 / count))
+        noise, graph = self.actions.noise_variances, self.actions.feedback
+        repeated = None if noise is None else np.tile(noise, count)
+        chance = np.full(count, 1.0 / count)
+        found = Around(features, size * np.arange(count + 1), chance, repeated, graph=graph).merged()
         if self.actions.known:
             self._coming = found
         return found

@@ -13,7 +13,6 @@ With a single context it is :class:`~sparsebandits.rules.InformationDirected`, r
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +29,7 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.model.families import Linked
-from sparsebandits.rules.around import Around, Optimal
+from sparsebandits.rules.around import Around, GainOf, Optimal
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import PRIORS, Choice, Reasons
 from sparsebandits.rules.contextual_ratio import minimise_over_maps
@@ -92,7 +91,7 @@ class ContextualInformationDirected(Rule):
             if self.probability is not None:
                 raise ArgumentValueError("probability", "none without available rows", shown(self.probability))
             return
-        rows = tuple(tuple(check_count("available", row, least=0) for row in one) for one in self.available)
+        rows = tuple(tuple(sorted(check_count("available", row, least=0) for row in one)) for one in self.available)
         if not rows or not all(one and len(set(one)) == len(one) for one in rows):
             raise ArgumentValueError("available", "some rows for each context, each once", shown(self.available))
         chance = [check_number("probability", one) for one in self.probability or [1.0 / len(rows)] * len(rows)]
@@ -144,7 +143,10 @@ class ContextualInformationDirected(Rule):
     def _alone(self, beliefs: Beliefs) -> FloatArray:
         """Return the gain of each action if there is no other context."""
         gains = {"variance": "variance_gain", "total-variance": "variances", "mutual-information": "mutual_information"}
-        return beliefs.shown(getattr(beliefs, gains[self.gain]))
+        gain = getattr(beliefs, gains[self.gain])
+        if self.gain == "total-variance" and beliefs.differing_noise is not None:
+            gain = gain / beliefs.noise_variances
+        return beliefs.shown(gain)
 
     def _all(
         self, beliefs: Beliefs, around: Around, present: int | None
@@ -154,27 +156,27 @@ class ContextualInformationDirected(Rule):
         If the context at hand is not among those that may come, it is one more.
         """
         draws, known, mean = beliefs.draws, beliefs.information, beliefs.information.mean
-        optimal = around.optimal(draws)
+        optimal = around.optimal(draws, mean)
         regret = around.regret(draws, mean, optimal)
         share = 0.0 if present is not None else 1.0 / (len(around) + 1)
-        if self.gain == "mutual-information":
-            group = self._groups(beliefs, optimal, present)
-            gain_of = partial(self._mutual_information, beliefs, group)
-        else:
-            spread = self._spread(beliefs, around, optimal, share)
-            gain_of = partial(quadratic_forms, spread=spread, centre=beliefs.centre)
-        if around.shown is None:
-            large = around.features.size * len(mean) > SMALL and self.gain != "mutual-information"
-            gain = gain_of(around.single if large else around.features)
-        else:
-            gain = around.shown[0] @ gain_of(around.shown[1])
-        if present is None:
-            gain = np.concatenate((gain, beliefs.shown(gain_of(beliefs.features))))
+        gain_of = (
+            self._mutual_information(beliefs, around, optimal, present)
+            if self.gain == "mutual-information"
+            else self._quadratic(beliefs, self._spread(beliefs, around, optimal, share))
+        )
+        gain = around.gain(gain_of, self.gain != "mutual-information" and around.features.size * len(mean) > SMALL)
         if present is not None:
             return regret, gain, around.starts, around.probability, present
+        own = beliefs.shown(gain_of(beliefs.features, beliefs.differing_noise))
         starts = np.append(around.starts, around.starts[-1] + len(beliefs.features))
         probability = np.append(around.probability * (1.0 - share), share)
-        return np.concatenate((regret, known.expected_regret)), gain, starts, probability, len(around)
+        return (
+            np.concatenate((regret, known.expected_regret)),
+            np.concatenate((gain, own)),
+            starts,
+            probability,
+            len(around),
+        )
 
     def _spread(self, beliefs: Beliefs, around: Around, optimal: Optimal, share: float) -> FloatArray:
         """Return the matrix whose quadratic form is the gain, the context at hand counting by its share."""
@@ -188,17 +190,31 @@ class ContextualInformationDirected(Rule):
         apart = (beliefs.best.conditional_mean() - mean) * np.sqrt(beliefs.best.probability)[:, np.newaxis]
         return np.asarray((1.0 - share) * spread + share * (apart.T @ apart))
 
-    def _groups(self, beliefs: Beliefs, optimal: Optimal, present: int | None) -> IntArray:
-        """Return the group of each draw: those with the same best action in every context are one."""
+    @staticmethod
+    def _quadratic(beliefs: Beliefs, spread: FloatArray) -> GainOf:
+        """Return the variance gain as a function of rows, per unit of their noise variances where those differ."""
+
+        def gain_of(features: FloatArray, noise: FloatArray | None) -> FloatArray:
+            found = quadratic_forms(features, spread, beliefs.centre)
+            return found if noise is None else found / (noise + beliefs.level_variance)
+
+        return gain_of
+
+    @staticmethod
+    def _mutual_information(beliefs: Beliefs, around: Around, optimal: Optimal, present: int | None) -> GainOf:
+        """Return I(π*; reward) as a function of rows: draws with the same best action in every context are a group."""
         best = optimal.action
         if present is None:
-            best = np.column_stack((best, (beliefs.features @ beliefs.draws.theta.T).argmax(axis=0)))
-        return np.unique(best, axis=0, return_inverse=True)[1].reshape(-1)
+            own = Around(beliefs.features, np.array([0, len(beliefs.features)]), np.ones(1))
+            best = np.column_stack((best, own.optimal(beliefs.draws, beliefs.information.mean).action))
+        group = np.unique(best, axis=0, return_inverse=True)[1].reshape(-1)
 
-    def _mutual_information(self, beliefs: Beliefs, group: IntArray, features: FloatArray) -> FloatArray:
-        """Return I(π*; reward) of rows of features."""
-        rows = features if beliefs.centre is None else features - beliefs.centre
-        return information_of_groups(beliefs.draws, rows, float(beliefs.noise_variances[0]), group)
+        def gain_of(features: FloatArray, noise: FloatArray | None) -> FloatArray:
+            rows = features if beliefs.centre is None else features - beliefs.centre
+            variance = beliefs.posterior.noise_variance if noise is None else noise
+            return information_of_groups(beliefs.draws, rows, variance + beliefs.level_variance, group)
+
+        return gain_of
 
 
 def quadratic_forms(features: FloatArray, spread: FloatArray, centre: FloatArray | None) -> FloatArray:

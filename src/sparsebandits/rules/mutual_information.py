@@ -4,6 +4,7 @@ Russo and Van Roy (2018), §6. Exact for weighted draws and Gaussian noise, up t
 cheaper gain that is used by default, ``learnt_noise.py`` the case of a noise variance per draw.
 """
 
+import math
 from functools import cache
 
 import numpy as np
@@ -128,14 +129,14 @@ def _of_values(means: FloatArray, weights: FloatArray, deviation: float) -> floa
     """Return I(θ; Y_a): the group of a draw says its mean, so that draws with equal means count as one."""
     means = means / deviation
     values, place = np.unique(means, return_inverse=True)
-    share, group = np.bincount(place, weights), np.arange(len(values))
+    share = np.asarray(np.bincount(place, weights), dtype=np.float64)
     if values[-1] - values[0] > NEAR:
-        return _action_information(values, share, group, 1.0, NODES)
+        return _action_information(values, share, np.arange(len(values)), 1.0, NODES)
     nodes = np.arange(values[0] - REACH, values[-1] + REACH, 1.0 / NODES)
     exponent = -0.5 * (nodes - values[:, np.newaxis]) ** 2
     density = share[:, np.newaxis] * np.exp(exponent)  # P(g) f_g at each node, but for √(2π)
     total = float(np.sum(density * (exponent - np.log(density.sum(axis=0)))))
-    return max(total / (NODES * np.sqrt(2.0 * np.pi)), 0.0)
+    return max(total / (NODES * math.sqrt(2.0 * math.pi)), 0.0)
 
 
 @cache

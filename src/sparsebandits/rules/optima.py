@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator
+from numpy.random import PCG64, Generator
 from numpy.typing import NDArray
 
 from sparsebandits.arguments import FloatArray, IntArray, frozen
@@ -105,13 +105,23 @@ def pick(values: FloatArray, rng: Generator) -> tuple[int, float]:
     return int(rows[rng.integers(len(rows))] if len(rows) > 1 else rows[0]), 1.0 / len(rows)
 
 
-def _differ(features: FloatArray) -> bool:
-    """Return whether sums of the bits of rows show at once that no two rows are the same; −0 is 0."""
-    bits = (features + 0.0).view(np.uint64)
+def sums_of_bits(features: FloatArray) -> NDArray[np.uint64]:
+    """Return a number of each row that depends on its features alone: equal rows have equal numbers.
+
+    Parameters
+    ----------
+    features : array of shape (K, d)
+        The rows.
+
+    Returns
+    -------
+    uint64 array of shape (K,)
+        Sums modulo 2⁶⁴; −0 is 0.
+    """
+    bits = np.ascontiguousarray(features + 0.0).view(np.uint64)
     bits ^= bits >> np.uint64(40)  # since a product keeps few of the highest bits, and small integers have no others
-    factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64) | np.uint64(1)
-    sums = (bits * factors).sum(axis=1)  # modulo 2⁶⁴, so that equal rows have equal sums
-    return len(np.unique(sums)) == len(sums)
+    factors = Generator(PCG64(0)).integers(2**63, size=bits.shape[1], dtype=np.uint64) | np.uint64(1)
+    return np.asarray((bits * factors).sum(axis=1, dtype=np.uint64))
 
 
 class Prepared:
@@ -136,7 +146,7 @@ class Prepared:
 
     def __init__(self, features: FloatArray) -> None:
         self.features = features
-        if _differ(features):
+        if len(np.unique(sums_of_bits(features))) == len(features):  # as is usual: no two are the same
             self.number = self.first = np.arange(len(features))
             self.copies, self.distinct = np.ones(len(features), dtype=np.intp), features
             return
