@@ -221,7 +221,7 @@ class Beliefs:
     def noise_variances(self) -> FloatArray:
         """Variance of each action's reward given θ, or its posterior mean where it is learnt, shape ``(K,)``."""
         noise = self.posterior.noise_variance if self.differing_noise is None else self.differing_noise
-        return np.broadcast_to(np.asarray(noise + self.level_variance, dtype=np.float64), len(self.features))
+        return np.full(len(self.features), noise + self.level_variance, dtype=np.float64)
 
     @property
     def level_variance(self) -> float:
@@ -295,8 +295,9 @@ class Beliefs:
             probability = self.best_under(draws).row_probability()
             return 1.0 if np.count_nonzero(probability) == 1 else float(probability[rows[0]])
         wins = known.under(rows)
-        alone = len(rows) == 1 and not draws.weights[~wins].any()
-        return 1.0 if alone else float(draws.weights[wins].sum()) / len(rows)
+        share = float(draws.weights[wins].sum()) / len(rows)
+        alone = share > 0.5 and len(rows) == 1 and not draws.weights[~wins].any()  # weights sum to one
+        return 1.0 if alone else share
 
     @cached_property
     def information(self) -> Information:
@@ -413,7 +414,7 @@ class Beliefs:
         """
         from sparsebandits.posteriors.kernels.choosing import informations  # compiled code, which not all rules need
 
-        best, noise = self.information.best, np.ascontiguousarray(self.noise_variances)
+        best, noise = self.information.best, self.noise_variances
         shares = (best.noise_share, best.square) if len(best.support) > 1 else (0.0, 0.0)
         found: tuple[FloatArray, FloatArray] = informations(of.gain, of.reward_variance, noise, *shares, share)
         return found

@@ -131,7 +131,7 @@ class Reasons:
             What was kept.
         """
         rivals = () if mixture is None else (mixture.first, mixture.second)
-        leading = _leading(score, CANDIDATES, score if ties is None else ties)
+        leading = _leading(score, CANDIDATES, ties)
         kept = np.array(list(dict.fromkeys((action, *rivals, *leading))), dtype=np.intp)
         drivers = _drivers(contributions)
         shown = {name: values(kept) if callable(values) else values[kept] for name, values in columns.items()}
@@ -175,7 +175,7 @@ class Reasons:
         Reasons
             What was kept.
         """
-        kept = np.array([action, *(one for one in candidates.tolist() if one != action)], dtype=np.intp)
+        kept = np.array([action] + [one for one in candidates.tolist() if one != action], dtype=np.intp)
         shown = {name: values[kept] for name, values in columns.items()}
         return cls(kept, shown[score], shown, notes, drivers, contributions[drivers], remarks=remarks)
 
@@ -205,34 +205,37 @@ class Reasons:
         Reasons
             What was kept.
         """
-        kept = np.array(_largest(score, CANDIDATES), dtype=np.intp)
-        kept = kept[np.argsort(-score[kept], kind="stable")]
+        kept = _largest(score, CANDIDATES)
         drivers = _drivers(contributions)
         shown = {name: values[kept] for name, values in columns.items()}
         return cls(kept, score[kept], shown, notes, drivers, contributions[drivers], about="coordinate")
 
 
 def _drivers(contributions: FloatArray) -> IntArray:
-    drivers = np.array(_largest(np.abs(contributions), DRIVERS), dtype=np.intp)
-    return drivers[np.argsort(-np.abs(contributions[drivers]), kind="stable")]
+    return _largest(np.abs(contributions), DRIVERS)
 
 
-def _leading(values: FloatArray, count: int, ties: FloatArray) -> list[int]:
+def _leading(values: FloatArray, count: int, ties: FloatArray | None) -> list[int]:
     """Return the places of the largest values, the largest first; of equal ones, those of the largest ``ties``."""
     maxima = values  # of so many groups, whose largest are among the values: a bound that takes little time to find
     if len(values) >= 2 * GROUPS:
         maxima = values[: len(values) // GROUPS * GROUPS].reshape(-1, GROUPS).max(axis=0)
     place = max(len(maxima) - count, 0)
-    places = np.flatnonzero(values >= np.partition(maxima, place)[place])
-    order = np.lexsort((-ties[places], -values[places]))
+    # Methods of arrays: for a hundred values, functions of the same name take longer than what they do.
+    maxima = maxima.copy()
+    maxima.partition(place)
+    places = (values >= maxima[place]).nonzero()[0]
+    falling = -values[places]
+    order = falling.argsort(kind="stable") if ties is None else np.lexsort((-ties[places], falling))
     leading: list[int] = places[order[:count]].tolist()
     return leading
 
 
-def _largest(values: FloatArray, count: int) -> list[int]:
-    count = min(count, len(values))
-    largest: list[int] = values.argpartition(len(values) - count)[len(values) - count :].tolist()
-    return largest
+def _largest(values: FloatArray, count: int) -> IntArray:
+    """Return the places of the largest values, the largest first."""
+    rest = max(len(values) - count, 0)
+    places = values.argpartition(rest)[rest:]
+    return places[(-values[places]).argsort(kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -110,7 +110,7 @@ def cheapest(cost: FloatArray, regret: FloatArray, rng: Generator) -> tuple[int,
     action, probability : int, float
         The action and its probability.
     """
-    rows = np.flatnonzero(cost <= cost.min() * (1.0 + ROUNDING))
+    rows = (cost <= cost.min() * (1.0 + ROUNDING)).nonzero()[0]
     if len(rows) == 1:
         return int(rows[0]), 1.0
     place, probability = pick(-regret[rows], rng)

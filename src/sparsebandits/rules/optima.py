@@ -71,8 +71,9 @@ def tied(values: FloatArray, terms: Any = None) -> NDArray[np.bool_]:
         Whether each value is the largest.
     """
     if terms is None:
-        finite = np.abs(values[np.isfinite(values)])
-        terms = finite.max(initial=0.0)
+        terms = np.abs(values).max(initial=0.0)
+        if not math.isfinite(terms):
+            terms = np.abs(values[np.isfinite(values)]).max(initial=0.0)
     return np.asarray(values >= values.max(axis=-1, keepdims=True) - ROUNDING * terms)
 
 
@@ -101,7 +102,7 @@ def pick(values: FloatArray, rng: Generator) -> tuple[int, float]:
     >>> pick(np.array([1.0, 3.0, 2.0]), np.random.default_rng(0))
     (1, 1.0)
     """
-    rows = np.flatnonzero(tied(values))
+    rows = tied(values).nonzero()[0]
     return int(rows[rng.integers(len(rows))] if len(rows) > 1 else rows[0]), 1.0 / len(rows)
 
 

@@ -79,7 +79,7 @@ class Thompson(Rule):
     @staticmethod
     def _played(beliefs: Beliefs, sampled: FloatArray, theta: FloatArray, rng: Generator) -> tuple[int, IntArray]:
         """Return the best action under a draw of its own, and all rows with its features."""
-        rows = np.flatnonzero(tied(sampled, np.abs(theta) @ beliefs.reach))
+        rows = tied(sampled, np.abs(theta) @ beliefs.reach).nonzero()[0]
         if len(rows) == 1:
             return int(rows[0]), rows
         features = beliefs.features[rows]
