@@ -14,7 +14,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from threading import RLock
 from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
@@ -403,10 +403,12 @@ class Policy:
         made_at = moment(time) if self._in_time else None
         exposed = self._check_exposure(exposure)
         count = 1 if n is None else check_count("n", n, most=MOST_BATCH)
-        left = np.arange(len(offers)) if available is None else rows_of(offers, available)
-        open_to = None if available is None else tuple(left.tolist())
-        if check_flag("distinct", distinct) and count > len(left):
-            raise ArgumentValueError("n", f"at most {len(left)}, the number of actions", f"{count}")
+        left = None if available is None else rows_of(offers, available)  # None if all are
+        open_to = None if left is None else tuple(left.tolist())
+        if check_flag("distinct", distinct):
+            left = np.arange(len(offers)) if left is None else left
+            if count > len(left):
+                raise ArgumentValueError("n", f"at most {len(left)}, the number of actions", f"{count}")
         believes = hasattr(self.posterior, "believer")
         if pending is not None and check_flag("pending", pending) and not believes:
             got = f"True, but {type(self.posterior).__name__} has no expected rewards"
@@ -418,12 +420,12 @@ class Policy:
         found: list[Decision] = []
         for _ in range(count):
             fork, rng = forked(self.posterior), copied(self._rng)
-            awaited = found[-1:] if believer is not None else tuple(self._pending.values())
-            if counts and awaited:  # a copy believes what has not been seen
+            awaited = found[-1:] if believer is not None else list(self._pending.values()) if counts else []
+            if awaited:  # a copy believes what has not been seen
                 if believer is None:
                     believer, memory, wins = fork.believer(), OptimaMemory(), WinsMemory(self._own)
                 self._believe(believer, awaited)
-            offered = offers.rows(left) if len(left) < len(offers) else offers
+            offered = offers if left is None or len(left) == len(offers) else offers.rows(left)
             beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played, wins)
             beliefs.around = self._around() if self.rule.around else None
             choice = self.rule.choose(beliefs, rng)
@@ -431,12 +433,12 @@ class Policy:
             wanted = self.rule.draws_wanted(beliefs) if hasattr(fork, "want") and believer is None else None
             if wanted is not None:
                 fork.want(wanted)
-            if offered is not offers:
+            if left is not None and offered is not offers:
                 choice = choice.among(left)
             asked = {"time": made_at, "exposure": exposed, "context": asker, "available": open_to}
             decision = self._decided(choice, offers, fork, rng, asked)
             found.append(decision)
-            left = left[left != decision.action] if distinct else left
+            left = left[left != decision.action] if distinct and left is not None else left
         return found[0] if n is None else tuple(found)
 
     def _offers(
@@ -546,10 +548,13 @@ class Policy:
         observed, observation = available.observed(choice.action), choice.observation
         if observed is not None:
             observation = available.features[list(observed)]
-        reasons = choice.reasons if self._origin is None else replace(choice.reasons, compared=True)
-        family = getattr(self.posterior, "rewards", None)
+        reasons, family = choice.reasons, getattr(self.posterior, "rewards", None)
+        known: dict[str, Any] = {} if self._origin is None else {"compared": True}
         if isinstance(family, Linked):
-            reasons = replace(reasons, scale=family.scale)
+            known["scale"] = family.scale
+        if known:
+            reasons = object.__new__(type(choice.reasons))  # replace() would take several times as long
+            vars(reasons).update(vars(choice.reasons), **known)
         decision = Decision(
             id=self._asked,
             action=choice.action,
@@ -974,10 +979,9 @@ class Policy:
 
         That is σ² / v where actions have noise variances v of their own, and the exposure of counts.
         """
-        if any(one.exposure is not None for one in decisions):
-            return _exposures(decisions)
-        if self.actions.noise_variances is None:
-            return None
+        exposures = _exposures(decisions)
+        if exposures is not None or self.actions.noise_variances is None:
+            return exposures
         own = [np.array([d.noise_variance]) if d.observed_noise is None else d.observed_noise for d in decisions]
         weights: FloatArray = self.posterior.rewards.variance / np.concatenate(own)
         return weights
@@ -1001,11 +1005,12 @@ class Policy:
 
         An engine takes a count y at exposure n for n rewards of y / n, with −n log Γ(y / n + 1) for y log n − log y!.
         """
-        if all(one.exposure is None for one in decisions):
+        exposures = _exposures(decisions)
+        if exposures is None:
             return 0.0
         missing = [
             y * math.log(n) - math.lgamma(y + 1.0) + n * math.lgamma(y / n + 1.0)
-            for y, n in zip(counts.tolist(), _exposures(decisions).tolist(), strict=True)
+            for y, n in zip(counts.tolist(), exposures.tolist(), strict=True)
         ]
         if posterior.forgetting is None:
             return math.fsum(missing)
@@ -1021,7 +1026,8 @@ class Policy:
             family.check(rewards)
         fork = forked(self.posterior)
         if len(rewards):  # a decision may show nothing
-            rates = rewards / _exposures(told)
+            exposures = _exposures(told)
+            rates = rewards if exposures is None else rewards / exposures
             fork.absorb(features, rates, self._weights(told), **self._times(told))  # first, since it may refuse them
         self._record_all()
         own = [_own(one, value) for one, value in zip(told, batch.values(), strict=True)]
@@ -1096,7 +1102,10 @@ def _named(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...]
     return None if labels is None else tuple(labels[row] for row in rows)
 
 
-def _exposures(decisions: Sequence[Decision]) -> FloatArray:
+def _exposures(decisions: Sequence[Decision]) -> FloatArray | None:
+    """Return the exposure of each reward, 1 by default; None if no decision has one."""
+    if all(one.exposure is None for one in decisions):
+        return None
     return _each(decisions, lambda one: 1.0 if one.exposure is None else one.exposure)
 
 
