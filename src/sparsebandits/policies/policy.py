@@ -34,7 +34,6 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.atomic import at_once, forked, interruptible
-from sparsebandits.features.maps import FeatureMap
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.layouts import wrong
 from sparsebandits.model.families import Linked, Poisson
@@ -45,6 +44,17 @@ from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_
 from sparsebandits.policies.decision import Decision, Explanation
 from sparsebandits.policies.feedback import readings
 from sparsebandits.policies.items import Items, rows_of
+from sparsebandits.policies.observations import (
+    Reading,
+    evidence_of_exposures,
+    exposures,
+    learnt_rows,
+    of_each,
+    own_reward,
+    record_reward,
+    several,
+)
+from sparsebandits.policies.offers import around_contexts, around_rows, check_around, on_offer, remembered
 from sparsebandits.policies.saved import check_actions, check_feedback, check_record
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.randomness import COIN_STREAM, Seed, copied, generator_state, restore_generator, stream
@@ -128,8 +138,6 @@ class Recorder(Protocol):
 
 
 Told: TypeAlias = Decision | int
-Reading: TypeAlias = float | tuple[float, ...]
-"""What was told of a decision: its reward, or those of all actions that it shows."""
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -235,7 +243,7 @@ class Policy:
         self._coming: Around | None = None  # what may be offered, as long as that does not change
         self._recent = np.empty((0, 0))  # the latest contexts, where none are known beforehand
         if rule.around:
-            self._check_around()
+            check_around(rule, self.actions)
         self._are_clicks: bool | None = None  # None while it cannot be told
         self._lock = RLock()
 
@@ -397,7 +405,7 @@ class Policy:
         if actions is None and noise_variance is not None:
             expected = "none without actions, since the policy's own have theirs"
             raise ArgumentValueError("noise_variance", expected, shown(noise_variance))
-        asker, offers = self._offers(actions, noise_variance, context)
+        asker, offers = on_offer(self.actions, actions, noise_variance, context)
         if time is not None and not self._in_time:
             raise ArgumentValueError("time", "none, since the policy does not forget in time", shown(time))
         made_at = moment(time) if self._in_time else None
@@ -441,69 +449,23 @@ class Policy:
             left = left[left != decision.action] if distinct and left is not None else left
         return found[0] if n is None else tuple(found)
 
-    def _offers(
-        self, actions: object, noise_variance: object, context: object
-    ) -> tuple[Mapping[str, float | str] | None, ActionSet]:
-        """Return who is asking, if the policy has contexts, and the actions to choose from."""
-        if not isinstance(self.actions, Items):
-            if context is not None:
-                raise ArgumentValueError("context", "none, since the policy was made without contexts", shown(context))
-            return None, self.actions if actions is None else self.actions.matched(actions, noise_variance)
-        if (context is None) == (actions is None):
-            got = "neither" if context is None else "both"
-            raise ArgumentValueError("context", "a context, or actions in its place", got)
-        if context is None:
-            return None, self.actions.matched(actions, noise_variance)
-        asker = self.actions.read(context)
-        return asker, self.actions.offered(asker)
-
-    def _check_around(self) -> None:
-        """Refuse a rule with contexts of rows that the actions do not have."""
-        named = getattr(self.rule, "available", None)
-        if named is not None and (isinstance(self.actions, Items) or max(map(max, named)) >= len(self.actions)):
-            raise ArgumentValueError("rule", f"one whose contexts are rows below {len(self.actions)}", shown(self.rule))
-        if isinstance(self.actions, Items) and not self.actions.known and not isinstance(self.actions.map, FeatureMap):
-            raise ArgumentValueError("contexts", "a table beside features that are a function", "names of columns")
-
     def _around(self) -> Around | None:
-        """Return what may be offered in the rounds to come; None if nothing is known of it."""
-        rule: Any = self.rule
+        """Return what may be offered in the rounds to come, once if that does not change; None if it is not known."""
         if self._coming is not None:
             return self._coming
         if not isinstance(self.actions, Items):
-            if rule.available is not None:
-                rows = np.concatenate([np.array(one) for one in rule.available])
-                starts = np.concatenate(([0], np.cumsum([len(one) for one in rule.available])))
-                graph, noise = self.actions.feedback, self.actions.noise_variances
-                own = None if noise is None else noise[rows]
-                shown_by = None if graph is None else (graph[rows].astype(np.float64), self._own)
-                probability = np.array(rule.probability)
-                self._coming = Around(self._own[rows], starts, probability, own, shown_by, noise).merged()
+            self._coming = around_rows(self.rule, self.actions, self._own)
             return self._coming
-        if not self.actions.known and not len(self._recent):
-            return None
-        pairs = self.actions.pairs(rule.contexts) if self.actions.known else self.actions.pairs_of(self._recent)
-        count, size, dimension = pairs.shape
-        features = pairs.reshape(-1, dimension) if self._origin is None else pairs.reshape(-1, dimension) - self._origin
-        noise, graph = self.actions.noise_variances, self.actions.feedback
-        repeated = None if noise is None else np.tile(noise, count)
-        chance = np.full(count, 1.0 / count)
-        found = Around(features, size * np.arange(count + 1), chance, repeated, graph=graph).merged()
+        found = around_contexts(self.rule, self.actions, self._origin, self._recent)
         if self.actions.known:
             self._coming = found
         return found
 
-    def _remembered(self, asker: Mapping[str, float | str] | None) -> FloatArray:
-        """Return the latest contexts with another one, if the rule needs them and none are known beforehand."""
-        if not self.rule.around or asker is None or not isinstance(self.actions, Items) or self.actions.known:
-            return self._recent
-        row = self.actions.users.encoded_row(asker)[np.newaxis]
-        most: int = self.rule.contexts  # type: ignore[attr-defined]
-        return np.concatenate((self._recent, row))[-most:] if len(self._recent) else row
-
     def _believe(self, posterior: Any, decisions: Sequence[Decision]) -> None:
         """Let a posterior learn the expected rewards of decisions, of counts the typical ones."""
-        x = np.concatenate([_rows(one) if one.observed is not None else one.features[np.newaxis] for one in decisions])
+        x = np.concatenate(
+            [learnt_rows(one) if one.observed is not None else one.features[np.newaxis] for one in decisions]
+        )
         if len(x):
             offered = x if self._origin is None or posterior.level is not None else x - self._origin
             expected = beliefs_about(posterior, offered).believed
@@ -580,7 +542,7 @@ class Policy:
             (self._pending.__setitem__, decision.id, decision),
             (setattr, self.posterior, "__dict__", vars(fork)),
             (setattr, self, "_rng", rng),
-            (setattr, self, "_recent", self._remembered(decision.context)),
+            (setattr, self, "_recent", remembered(self.rule, self.actions, self._recent, decision.context)),
             (setattr, self, "_asked", decision.id + 1),
         )
         try:
@@ -636,7 +598,7 @@ class Policy:
         if not hasattr(self.posterior, "draws"):
             raise ArgumentTypeError("policy", "one with a posterior to predict from", type(self.posterior).__name__)
         if context is not None:
-            available = self._offers(actions, None, context)[1]
+            available = on_offer(self.actions, actions, None, context)[1]
         else:
             available = self.actions if actions is None else self.actions.plain().matched(actions)
         beliefs = self._beliefs(available, self.posterior, OptimaMemory(), self._asked)
@@ -979,9 +941,9 @@ class Policy:
 
         That is σ² / v where actions have noise variances v of their own, and the exposure of counts.
         """
-        exposures = _exposures(decisions)
-        if exposures is not None or self.actions.noise_variances is None:
-            return exposures
+        exposed = exposures(decisions)
+        if exposed is not None or self.actions.noise_variances is None:
+            return exposed
         own = [np.array([d.noise_variance]) if d.observed_noise is None else d.observed_noise for d in decisions]
         weights: FloatArray = self.posterior.rewards.variance / np.concatenate(own)
         return weights
@@ -997,21 +959,15 @@ class Policy:
         if getattr(self.posterior, "forgetting", None) is None:
             return {}
         if self._in_time:
-            return {"times": _each(decisions, lambda one: one.time)}
-        return {"times": self._start + _each(decisions, lambda one: one.id)}
+            return {"times": of_each(decisions, lambda one: one.time)}
+        return {"times": self._start + of_each(decisions, lambda one: one.id)}
 
     def _of_exposures(self, decisions: Sequence[Decision], counts: FloatArray, posterior: Any) -> float:
-        """Return what is missing in the log evidence of counts with an exposure, which engines have up to a constant.
-
-        An engine takes a count y at exposure n for n rewards of y / n, with −n log Γ(y / n + 1) for y log n − log y!.
-        """
-        exposures = _exposures(decisions)
-        if exposures is None:
+        """Return what is missing in the log evidence of counts with an exposure."""
+        exposed = exposures(decisions)
+        if exposed is None:
             return 0.0
-        missing = [
-            y * math.log(n) - math.lgamma(y + 1.0) + n * math.lgamma(y / n + 1.0)
-            for y, n in zip(counts.tolist(), exposures.tolist(), strict=True)
-        ]
+        missing = evidence_of_exposures(counts, exposed)
         if posterior.forgetting is None:
             return math.fsum(missing)
         ages = posterior.clock - self._times(decisions)["times"]
@@ -1019,21 +975,21 @@ class Policy:
 
     def _learn(self, batch: Mapping[int, Reading]) -> None:
         told, before = [self._pending[number] for number in batch], vars(self.posterior)
-        features = np.concatenate([_rows(one) for one in told])
-        rewards = np.array([one for reading in batch.values() for one in _several(reading)])
+        features = np.concatenate([learnt_rows(one) for one in told])
+        rewards = np.array([one for reading in batch.values() for one in several(reading)])
         family = getattr(self.posterior, "rewards", None)
         if isinstance(family, Linked):
             family.check(rewards)
         fork = forked(self.posterior)
         if len(rewards):  # a decision may show nothing
-            exposures = _exposures(told)
-            rates = rewards if exposures is None else rewards / exposures
+            exposed = exposures(told)
+            rates = rewards if exposed is None else rewards / exposed
             fork.absorb(features, rates, self._weights(told), **self._times(told))  # first, since it may refuse them
         self._record_all()
-        own = [_own(one, value) for one, value in zip(told, batch.values(), strict=True)]
+        own = [own_reward(one, value) for one, value in zip(told, batch.values(), strict=True)]
         if self.journal is not None:
             for one, value, reward in zip(told, batch.values(), own, strict=True):
-                self._record_reward(self.journal, one, value, reward)
+                record_reward(self.journal, one, value, reward)
         if vars(self.posterior) is not before:
             raise RuntimeError("the policy was told a reward within this call, by a signal handler or a journal")
         gained = getattr(fork, "gained", None)  # of all of the batch
@@ -1056,38 +1012,6 @@ class Policy:
             if self._are_clicks:
                 warnings.warn(CLICKS, stacklevel=4)
 
-    @staticmethod
-    def _record_reward(journal: Recorder, decision: Decision, reading: Reading, own: float) -> None:
-        if decision.observed is None:
-            journal.rewarded(decision, own)
-            return
-        by_row = dict(zip(decision.observed, _several(reading), strict=True))
-        journal.rewarded(decision, by_row.get(decision.action), by_row)  # type: ignore[call-arg, arg-type]
-
-
-def _rows(decision: Decision) -> FloatArray:
-    """Return the rows that are learnt from with the rewards of a decision."""
-    if decision.observation is None:
-        return decision.features[np.newaxis]
-    return decision.observation if decision.observed is not None else decision.observation[np.newaxis]
-
-
-def _several(reading: Reading) -> tuple[float, ...]:
-    return reading if isinstance(reading, tuple) else (reading,)
-
-
-def _own(decision: Decision, reading: Reading) -> float:
-    """Return the reward of the chosen action itself; NaN if the decision does not show it."""
-    if not isinstance(reading, tuple):
-        return reading
-    return dict(zip(decision.observed or (), reading, strict=True)).get(decision.action, math.nan)
-
-
-def _each(decisions: Sequence[Decision], of: Callable[[Decision], float | None]) -> FloatArray:
-    """Return a number of each decision, once per reward that it shows."""
-    times = [1 if one.observed is None else len(one.observed) for one in decisions]
-    return np.repeat(np.array([of(one) for one in decisions], dtype=np.float64), times)
-
 
 def _are_clicks(rewards: FloatArray) -> bool | None:
     """Return whether all of enough rewards are 0 or 1, and both occur; None if that cannot be told yet."""
@@ -1100,13 +1024,6 @@ def _are_clicks(rewards: FloatArray) -> bool | None:
 def _named(labels: Sequence[str] | None, rows: Sequence[int]) -> tuple[str, ...] | None:
     """Return the names of some rows, if rows have names."""
     return None if labels is None else tuple(labels[row] for row in rows)
-
-
-def _exposures(decisions: Sequence[Decision]) -> FloatArray | None:
-    """Return the exposure of each reward, 1 by default; None if no decision has one."""
-    if all(one.exposure is None for one in decisions):
-        return None
-    return _each(decisions, lambda one: 1.0 if one.exposure is None else one.exposure)
 
 
 def _same(one: Decision, other: Decision) -> bool:
