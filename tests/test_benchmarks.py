@@ -18,6 +18,7 @@ from benchmarks import (
     drift,
     former,
     gain,
+    many_features,
     out_of_the_box,
     paired,
     priors,
@@ -406,7 +407,7 @@ def test_the_tables_of_clicks_drift_and_contexts_are_what_the_stored_games_say()
     text, kept = clicks.PAGE.read_text(encoding="utf-8"), stored(clicks.STORED)
     assert with_tables(text, clicks.COMMAND, clicks.tables(kept)) == text
     assert with_tables(text, clicks.CALIBRATION, clicks.calibration(kept)) == text
-    for page in (drift, contexts):
+    for page in (drift, contexts, many_features):
         text = page.PAGE.read_text(encoding="utf-8")
         assert with_tables(text, page.COMMAND, page.tables(stored(page.STORED))) == text
 
@@ -532,8 +533,8 @@ def test_comparisons_have_worlds_that_no_grid_was_tuned_on() -> None:
         assert setting.seed != setting.tuning_seed
         assert set(setting.goals) <= set(setting.names)
         assert not set(setting.entries) & set(setting.names)
-    seeds = {seed for one in (clicks, drift, contexts) for seed in (one.SEED, one.TUNING_SEED)}
-    assert len(seeds) == 6
+    seeds = {seed for one in (clicks, drift, contexts) for seed in (one.SEED, one.TUNING_SEED)} | {many_features.SEED}
+    assert len(seeds) == 7
     assert not seeds & {draws.SEED, rule_games.SEED, screening.SEED, out_of_the_box.SEED}
 
 
@@ -564,8 +565,16 @@ def test_goals_on_the_speed_of_clicks_are_met_and_missed() -> None:
     assert not any(goal["met"] for goal in click_speed.goals(runs(5.1, 2.1)))
 
 
+@pytest.mark.parametrize("player", [many_features.OURS, "VariationalTS", "SALasso"])
+def test_games_of_many_features_are_deterministic_but_for_their_time(player: str) -> None:
+    one, two = (many_features.play("chakraborty", player, 2, 8) for _ in range(2))
+    assert one.pop("ms") > 0 < two.pop("ms")
+    assert one == two
+    assert 0.0 < one["regret"][-1] < 50.0
+
+
 @pytest.mark.parametrize("setting", [*contexts.SETTINGS])
-@pytest.mark.parametrize("player", [contexts.OURS, "LinTS", "SquareCB, ridge, scale 30", "DynamicBatch, 3 batches"])
+@pytest.mark.parametrize("player", [contexts.OURS, "SquareCB, ridge, scale 30", "DynamicBatch, 3 batches"])
 def test_games_with_contexts_are_deterministic_but_for_their_time(setting: str, player: str) -> None:
     one, two = (contexts.play(setting, player, 3, 20) for _ in range(2))
     assert one.pop("ms") > 0 < two.pop("ms")
