@@ -272,7 +272,7 @@ def simulate(
     return Trace(np.cumsum(regret), actions, rewards, probabilities, seconds, recorded)
 
 
-def _shown(instance: World, t: int, decision: Decision, noise: IndexedNormals) -> dict[int, float]:
-    """Return the rewards of all actions that a decision shows: those that playing them would have brought."""
+def _shown(instance: World, t: int, decision: Decision, noise: IndexedNormals) -> list[float]:
+    """Return the rewards of ``decision.observed``, in that order, as playing these actions would have brought them."""
     each = zip(decision.observed or (), decision.observation, strict=True)  # type: ignore[arg-type]
-    return {row: instance.outcome(t, row, features).reward(t, instance.rewards, noise) for row, features in each}
+    return [instance.outcome(t, row, features).reward(t, instance.rewards, noise) for row, features in each]

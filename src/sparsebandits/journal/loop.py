@@ -82,7 +82,7 @@ def play(policy: Policy, reward: Callable[[Decision], Any], rounds: int, log: Jo
         else:
             values = readings(decision.observed, value, len(policy.actions), policy.actions.labels)
             by_row = dict(zip(decision.observed, values, strict=True))
-            value, told = by_row, (by_row.get(decision.action), by_row)
+            value, told = values, (by_row.get(decision.action), by_row)
         with _undisturbed():
             if not recorded:
                 journal.rewarded(decision, *told)

@@ -21,6 +21,7 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.policies.feedback import graph_of
+from sparsebandits.policies.naming import in_order
 
 OF_ROWS = "one number per row of actions, as for the policy's own"
 
@@ -98,15 +99,7 @@ class ActionSet:
         ArgumentError
             If numbers are not positive, or if their count or labels are not those of the actions.
         """
-        if self.labels is not None and hasattr(noise_variances, "index") and hasattr(noise_variances, "to_numpy"):
-            named = tuple(str(label) for label in noise_variances.index)
-            noise_variances = np.asarray(noise_variances)
-            if named != self.labels and named != tuple(str(row) for row in range(len(named))):
-                if len(set(named)) < len(named) or set(named) != set(self.labels):
-                    expected = "the labels of the actions, each once, or no labels"
-                    raise ArgumentValueError("noise_variance", expected, shown(named))
-                place = {label: row for row, label in enumerate(named)}
-                noise_variances = noise_variances[[place[label] for label in self.labels]]
+        noise_variances = in_order("noise_variance", noise_variances, self.labels)
         values = check_vector("noise_variance", noise_variances, len(self))
         for value in (values.min(), values.max()):
             check_positive("noise_variance", float(value))
@@ -120,7 +113,8 @@ class ActionSet:
         feedback : array or DataFrame of shape (K, K), or mapping
             Whether playing the action of the row shows the reward of the action of the column: booleans, or zeros and
             ones. A DataFrame is matched by name if the rows have names. A mapping has the rows or names of the actions
-            that an action shows; actions that it does not mention show their own reward.
+            that an action shows; actions that it does not mention show their own reward. If all names are whole
+            numbers, an integer is a name and not a row.
 
         Returns
         -------

@@ -19,6 +19,7 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
+from sparsebandits.policies.naming import Naming
 
 MOST_NAMED = 8
 """Number of rows that an error names."""
@@ -69,15 +70,16 @@ def graph_of(feedback: object, count: int, labels: Sequence[str] | None = None) 
 def _from_lists(lists: Mapping[Any, Any], count: int, labels: Sequence[str] | None) -> BoolArray:
     graph = np.eye(count, dtype=bool)
     named: set[int] = set()
+    naming = Naming(count, labels)
     for key, listed in lists.items():
         if isinstance(listed, str | bytes) or not isinstance(listed, Iterable):
             raise ArgumentTypeError("feedback", f"rows or names of the actions that {key!r} shows", shown(listed))
-        row = _row("feedback", key, count, labels)
+        row = _row("feedback", key, naming)
         if row in named:
             raise ArgumentValueError("feedback", "each action once", f"{key!r} again")
         named.add(row)
         graph[row] = False
-        graph[row, [_row("feedback", one, count, labels) for one in listed]] = True
+        graph[row, [_row("feedback", one, naming) for one in listed]] = True
     return graph
 
 
@@ -93,13 +95,12 @@ def _in_order(table: Any, labels: Sequence[str]) -> Any:
     return found
 
 
-def _row(name: str, one: object, count: int, labels: Sequence[str] | None) -> int:
+def _row(name: str, one: object, naming: Naming) -> int:
     """Return the row that a number or a name stands for."""
-    if isinstance(one, int | np.integer) and not isinstance(one, bool) and 0 <= one < count:
-        return int(one)
-    if isinstance(one, str) and labels is not None and one in labels:
-        return list(labels).index(one)
-    raise ArgumentValueError(name, f"rows or names of the {count} actions", shown(one))
+    row = naming.row(one)
+    if row is None:
+        raise ArgumentValueError(name, naming.expected, naming.wrong([one]))
+    return row
 
 
 def readings(
@@ -112,7 +113,8 @@ def readings(
     observed : sequence of int
         The rows whose rewards the decision shows.
     rewards : mapping, Series, sequence or float
-        Rewards by row or name, or in the order of ``observed``; a number if it is one row.
+        Rewards by row or name, or in the order of ``observed``; a number if it is one row. If all names are whole
+        numbers, an integer is a name.
     count : int
         Number of actions K.
     labels : sequence of str, optional
@@ -125,7 +127,7 @@ def readings(
     Raises
     ------
     ArgumentError
-        If rewards are missing or superfluous, or if one is not a number.
+        If rewards are missing or superfluous, if one is not a number, or if integers may be rows as well as names.
 
     Examples
     --------
@@ -137,8 +139,9 @@ def readings(
     given: Any = rewards
     if hasattr(given, "keys"):
         found: dict[int, Any] = {}
-        for key in given.keys():  # noqa: SIM118  # a Series iterates over its values
-            row = _row("reward", key, count, labels)
+        naming, keys = Naming(count, labels), list(given.keys())
+        for key in keys:
+            row = _row("reward", key, naming)
             if row in found:
                 raise ArgumentValueError("reward", "one reward per action", f"two of {key!r}")
             found[row] = given[key]
@@ -146,6 +149,9 @@ def readings(
             raise ArgumentValueError(
                 "reward", f"the rewards of {_named(observed)}", f"those of {_named(sorted(found))}"
             )
+        if list(found) != keys and all(isinstance(key, int | np.integer) for key in keys) and set(keys) == set(found):
+            expected = "names of actions as text, or a sequence in the order of decision.observed"
+            raise ArgumentValueError("reward", expected, f"{shown(keys)}, which may be rows as well as names")
         values = [found[row] for row in observed]
     elif isinstance(given, Iterable) and np.ndim(given) != 0:  # type: ignore[arg-type]
         values = list(given)

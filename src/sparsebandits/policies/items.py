@@ -17,7 +17,6 @@ from sparsebandits.arguments import (
     ArgumentValueError,
     FloatArray,
     IntArray,
-    check_count,
     frozen,
     shown,
 )
@@ -25,6 +24,7 @@ from sparsebandits.features.encoding import Encoding
 from sparsebandits.features.frame import Frame, row_of
 from sparsebandits.features.maps import DEFAULT, FeatureMap, Function, Space, called, part_of
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.naming import Naming, in_order
 
 MOST_CONTEXTS = 1000
 """Number of contexts that are kept of a table; rows at equal distances, if it has more."""
@@ -264,8 +264,8 @@ def rows_of(actions: ActionSet, chosen: object) -> IntArray:
     ----------
     actions : ActionSet
         The set.
-    chosen : sequence of str or int
-        Names or rows of actions, each once.
+    chosen : sequence of str or int, or of K booleans
+        Names or rows of actions, each once; or whether each action is meant. A Series of booleans is matched by name.
 
     Returns
     -------
@@ -276,22 +276,32 @@ def rows_of(actions: ActionSet, chosen: object) -> IntArray:
     ------
     ArgumentError
         If there are none, or if one is not in the set or is given twice; all of these are named.
+
+    Examples
+    --------
+    >>> actions = ActionSet(np.eye(3), ("tea", "milk", "juice"))
+    >>> rows_of(actions, ["juice", 0]), rows_of(actions, [True, False, True])
+    (array([0, 2]), array([0, 2]))
     """
     if isinstance(chosen, str | bytes | Mapping) or not hasattr(chosen, "__iter__"):
-        raise ArgumentTypeError("available", "names or rows of actions", shown(chosen))
-    places = {label: row for row, label in enumerate(actions.labels or ())}
-    found, unknown = [], []
-    for one in chosen:
-        if isinstance(one, int | np.integer) and not isinstance(one, bool) and 0 <= one < len(actions):
-            found.append(check_count("available", one, least=0))
-        elif isinstance(one, str) and one in places:
-            found.append(places[one])
-        else:
-            unknown.append(one)
-    if unknown or not found or len(set(found)) < len(found):
-        got = f"{shown(unknown)}, not among them" if unknown else "none" if not found else "an action twice"
+        raise ArgumentTypeError("available", "names or rows of actions, or one boolean per action", shown(chosen))
+    given = list(chosen)
+    if given and all(isinstance(one, bool | np.bool_) for one in given):
+        flags = np.asarray(in_order("available", chosen, actions.labels), dtype=bool)
+        if flags.shape != (len(actions),):
+            raise ArgumentValueError("available", f"{len(actions)} booleans, one per action", f"{len(given)}")
+        if not flags.any():
+            raise ArgumentValueError("available", f"some of the {len(actions)} actions", "none")
+        return np.flatnonzero(flags)
+    naming = Naming(len(actions), actions.labels)
+    rows = [naming.row(one) for one in given]
+    unknown = [one for one, row in zip(given, rows, strict=True) if row is None]
+    if unknown:
+        raise ArgumentValueError("available", naming.expected, naming.wrong(unknown))
+    if not rows or len(set(rows)) < len(rows):
+        got = "an action twice" if rows else "none"
         raise ArgumentValueError("available", f"some of the {len(actions)} actions, each once", got)
-    return np.array(sorted(found), dtype=np.intp)
+    return np.array(sorted(row for row in rows if row is not None), dtype=np.intp)
 
 
 def with_contexts(actions: object, contexts: object, features: Features, feedback: object = None) -> ActionSet:

@@ -386,8 +386,9 @@ class Policy:
             count that is told later is that of all of it, and expected rewards are per unit. By default 1.
         context : mapping, Series or sequence, optional
             Who is asking: one value per column of the ``contexts`` that the policy was made with, which need it.
-        available : sequence of str or int, optional
-            Names or rows of the actions that can be chosen, if not all can.
+        available : sequence of str or int, or of K booleans, optional
+            Names or rows of the actions that can be chosen, if not all can; or whether each of them can. If all names
+            are whole numbers, an integer is a name and not a row.
 
         Returns
         -------
@@ -678,7 +679,7 @@ class Policy:
         reward : float or sequence of floats
             One reward per decision. With a feedback graph, it is the rewards of all actions that the decision shows
             (``decision.observed``): a mapping or a Series from rows or names to rewards, or a sequence in the order of
-            ``decision.observed``.
+            ``decision.observed``. If all names are whole numbers, an integer is a name and not a row.
 
         Raises
         ------
