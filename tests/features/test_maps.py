@@ -31,6 +31,23 @@ def test_numbers_are_in_standard_units_and_categories_are_indicators() -> None:
     assert SPACE.users.encoded_row({"age": 40, "country": "elsewhere"}).tolist() == [0, 0, 0]
 
 
+def test_booleans_are_zero_and_one() -> None:
+    """Planted: in standard units, premium × price would differ from zero for those who are not premium."""
+    users = Frame.of("users", [{"premium": False}, {"premium": True}, {"premium": False}], "")
+    space = Space(Encoding.of(users), Encoding.of(ITEMS), ("a", "b"))
+    assert space.users.names == ("premium",)
+    np.testing.assert_array_equal(space.users.encoded(users)[:, 0], [0.0, 1.0, 0.0])
+    products = f.cross("premium", "price").values(space, space.users.encoded(users), space.items.encoded(ITEMS))
+    np.testing.assert_array_equal(products[:, :, 0], [[0.0, 0.0], [-1.0, 1.0], [0.0, 0.0]])
+    assert users.row(1) == {"premium": True}
+    assert users.row(1)["premium"] is True
+    for given in (True, np.True_, 1, 1.0):
+        assert space.users.encoded_row(row_of("context", {"premium": given}, ["premium"])).tolist() == [1.0]
+    assert Encoding.of(Frame.of("users", {"x": [True, 2, False]}, "")).columns[0].scale != 1.0, "these are numbers"
+    values, _ = called(lambda user, item: {"both": user["premium"]}, users, ITEMS, None)
+    assert values[:, 0, 0].tolist() == [0.0, 1.0, 0.0]
+
+
 def test_a_constant_column_is_not_divided_by_its_rounding() -> None:
     table = Frame.of("users", {"x": [0.1] * 3}, "")
     assert Encoding.of(table).columns[0].scale == 1.0

@@ -91,6 +91,19 @@ def test_only_available_items_are_chosen() -> None:
             policy.ask(context=USERS[0], available=wrong)
 
 
+def test_booleans_of_a_user_are_kept_and_shown_as_given(tmp_path: Path) -> None:
+    users = [{"premium": k % 3 == 0, "age": 20.0 + k} for k in range(30)]
+    policy = sb.SparseIDS(ITEMS, contexts=users, seed=0)
+    waiting = policy.ask(context=users[3])
+    assert waiting.context == {"premium": True, "age": 23.0}
+    assert "context: premium True, age 23" in str(policy.explain(waiting))
+    policy.save(tmp_path / "premium.policy")
+    again = sb.load(tmp_path / "premium.policy")
+    assert again.pending[0].context == {"premium": True, "age": 23.0}
+    assert again.ask(context=users[4]).features.tolist() == policy.ask(context=users[4]).features.tolist()
+    assert "context: premium True, age 23" in str(again.explain(again.pending[0]))
+
+
 def test_available_serves_policies_without_contexts() -> None:
     policy = sb.SparseIDS(np.eye(4), seed=0)
     assert policy.ask(available=[2]).action == 2

@@ -1,7 +1,8 @@
-"""Encoding of tables: numbers in standard units, and one indicator per category.
+"""Encoding of tables: numbers in standard units, booleans as 0 and 1, and one indicator per category of text.
 
 A number x becomes (x − mean) / sd, with mean and sd of the table that the encoding was made from, so that products of
-two columns do not repeat what each says alone. A category that was not in that table has no indicator: all are zero.
+two columns do not repeat what each says alone. False is 0 and True is 1, so that a product with a column of booleans is
+zero for those who have not what it says. A category that was not in that table has no indicator: all are zero.
 """
 
 from collections.abc import Mapping
@@ -145,6 +146,8 @@ class Encoding:
 def _column(name: str, cells: Any) -> Column:
     if isinstance(cells, tuple):
         return Column(name, tuple(sorted(set(cells))))
+    if cells.dtype == np.bool_:
+        return Column(name)
     centre, spread = float(cells.mean()), float(cells.std())
     constant = spread <= ROUNDING * float(np.abs(cells).max())
     return Column(name, None, centre, 1.0 if constant else spread)

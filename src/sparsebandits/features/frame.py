@@ -1,4 +1,4 @@
-"""Tables of users or items as people have them: named columns of numbers or of text."""
+"""Tables of users or items as people have them: named columns of numbers, of booleans or of text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from sparsebandits.arguments import (
     LARGEST,
     ArgumentTypeError,
     ArgumentValueError,
+    BoolArray,
     FloatArray,
     IntArray,
     check_matrix,
@@ -18,15 +19,18 @@ from sparsebandits.arguments import (
     shown,
 )
 
-Cells: TypeAlias = FloatArray | tuple[str, ...]
-"""A column: numbers or text."""
+Cells: TypeAlias = FloatArray | BoolArray | tuple[str, ...]
+"""A column: numbers, booleans or text."""
+
+Cell: TypeAlias = float | bool | str
+"""One value of a column."""
 
 KINDS = "a DataFrame, a list of dictionaries, or an array with one row each"
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Named columns of equal length, each of numbers or of text.
+    """Named columns of equal length, each of numbers, of booleans or of text.
 
     Parameters
     ----------
@@ -87,7 +91,7 @@ class Frame:
     def __len__(self) -> int:
         return len(self.columns[0])
 
-    def row(self, number: int) -> dict[str, float | str]:
+    def row(self, number: int) -> dict[str, Cell]:
         """Return one row, by column name."""
         return {name: _plain(cells[number]) for name, cells in zip(self.names, self.columns, strict=True)}
 
@@ -100,7 +104,7 @@ class Frame:
         return Frame(self.names, tuple(kept))
 
 
-def row_of(name: str, value: object, names: Sequence[str]) -> dict[str, float | str]:
+def row_of(name: str, value: object, names: Sequence[str]) -> dict[str, Cell]:
     """Read one user: a mapping, a Series, or as many values as there are columns.
 
     Parameters
@@ -114,7 +118,7 @@ def row_of(name: str, value: object, names: Sequence[str]) -> dict[str, float | 
 
     Returns
     -------
-    dict of str to float or str
+    dict of str to float, bool or str
         The row, by column name.
 
     Raises
@@ -161,13 +165,15 @@ def _of_rows(name: str, rows: Sequence[Any]) -> dict[str, list[Any]]:
 
 
 def _cells(where: str, cells: Any) -> Cells:
-    """Return a column as numbers or as text; refuse one that is neither."""
+    """Return a column as numbers, booleans or text; refuse one that is none of them."""
     values = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
     if any(one is None or one != one for one in values):
         raise ArgumentValueError(where, "no empty cells", "at least one (None or NaN)")
     text = [isinstance(one, str) for one in values]
     if values and all(text):
         return tuple(values)
+    if values and all(isinstance(one, bool | np.bool_) for one in values):
+        return frozen(np.array(values, dtype=bool))
     numbers = [isinstance(one, int | float | bool | np.number | np.bool_) for one in values]
     if not all(numbers):
         strange = values[numbers.index(False)]
@@ -180,5 +186,7 @@ def _cells(where: str, cells: Any) -> Cells:
     return frozen(found)
 
 
-def _plain(cell: Any) -> float | str:
+def _plain(cell: Any) -> Cell:
+    if isinstance(cell, bool | np.bool_):
+        return bool(cell)
     return cell if isinstance(cell, str) else float(cell)

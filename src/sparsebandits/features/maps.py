@@ -367,9 +367,14 @@ def called(function: Function, users: Frame, items: Frame, names: Sequence[str] 
             names = [str(name) for name in pair] if names is None else names
             if list(map(str, pair)) != list(names):
                 raise ArgumentValueError("features", f"a function that returns {', '.join(names)}", shown(list(pair)))
-            found.append([check_number(f"features, {name!r}", value) for name, value in pair.items()])
+            found.append([_number(f"features, {name!r}", value) for name, value in pair.items()])
     assert names is not None
     return np.array(found).reshape(len(users), len(items), -1), list(names)
+
+
+def _number(name: str, value: object) -> float:
+    """Return a number; a boolean counts as 0 or 1."""
+    return check_number(name, float(value) if isinstance(value, bool | np.bool_) else value)
 
 
 def _named(whose: str, columns: tuple[str, ...] | None, own: Encoding, other: Encoding) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class Decision:
         When it was made, in seconds since 1970, if the policy forgets in time.
     exposure : float or None
         Exposure of the count that it brings, if that was given.
-    context : dict of str to float or str, or None
+    context : dict of str to float, bool or str, or None
         Who was asking, by the names of columns, if the policy has contexts.
     available : tuple of int or None
         Rows of the actions that could be chosen, if not all could.
@@ -77,7 +77,7 @@ class Decision:
     observation: FloatArray | None = None
     time: float | None = None
     exposure: float | None = None
-    context: Mapping[str, float | str] | None = None
+    context: Mapping[str, float | bool | str] | None = None
     available: tuple[int, ...] | None = None
     observed: tuple[int, ...] | None = None
     observed_noise: FloatArray | None = None
@@ -187,7 +187,7 @@ def _shows(rows: tuple[int, ...]) -> str:
     return f"It shows the rewards of rows {', '.join(map(str, rows))}."
 
 
-def _written(context: Mapping[str, float | str]) -> str:
+def _written(context: Mapping[str, float | bool | str]) -> str:
     return ", ".join(
-        f"{name} {value if isinstance(value, str) else formatted(value)}" for name, value in context.items()
+        f"{name} {value if isinstance(value, str | bool) else formatted(value)}" for name, value in context.items()
     )

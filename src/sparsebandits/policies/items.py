@@ -21,7 +21,7 @@ from sparsebandits.arguments import (
     shown,
 )
 from sparsebandits.features.encoding import Encoding
-from sparsebandits.features.frame import Frame, row_of
+from sparsebandits.features.frame import Cell, Frame, row_of
 from sparsebandits.features.maps import DEFAULT, FeatureMap, Function, Space, called, part_of
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.naming import Naming, in_order
@@ -86,8 +86,8 @@ class Items(ActionSet):
             One row per item. The index of a DataFrame becomes the names of the items.
         contexts : DataFrame, list of dictionaries, array of shape (m, p), callable, or list of str
             Contexts that may come: a table, or a function that draws one with a NumPy generator. Columns of numbers are
-            put in its standard units. If only the names of the columns are given, they are numbers, which stay as
-            they are and should be of order one.
+            put in its standard units, booleans are 0 and 1, and text is one indicator per category. If only the names
+            of the columns are given, they are numbers, which stay as they are and should be of order one.
         features : FeatureMap, callable or names of columns, optional
             How features are made: a map of :mod:`sparsebandits.features`, or a function that takes a context and an
             item, two dictionaries, and returns numbers by name. By default each column alone, and all products of a
@@ -167,7 +167,7 @@ class Items(ActionSet):
         """The items as numbers, of shape (K, q)."""
         return self.items.encoded(self.table)
 
-    def read(self, context: object) -> dict[str, float | str]:
+    def read(self, context: object) -> dict[str, Cell]:
         """Return a context by the names of its columns.
 
         Parameters
@@ -177,7 +177,7 @@ class Items(ActionSet):
 
         Returns
         -------
-        dict of str to float or str
+        dict of str to float, bool or str
 
         Raises
         ------
@@ -206,7 +206,7 @@ class Items(ActionSet):
         """
         return self.offered(self.read(context))
 
-    def offered(self, row: Mapping[str, float | str]) -> ActionSet:
+    def offered(self, row: Mapping[str, Cell]) -> ActionSet:
         """Return the actions of a context that has been read."""
         if isinstance(self.map, FeatureMap):
             features = self.map.values(self.space, self.users.encoded_row(row)[np.newaxis], self.encoded_items)[0]

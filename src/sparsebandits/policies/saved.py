@@ -101,8 +101,8 @@ def _check_asked(decision: Decision) -> None:
     """Refuse a context that is no row of a table, and available actions that are no rows."""
     context, available = decision.context, decision.available
     cells = () if context is None else context.values() if isinstance(context, Mapping) else (None,)
-    if not all(isinstance(one, str) or (isinstance(one, float) and math.isfinite(one)) for one in cells):
-        raise wrong("context", "numbers and text by name", shown(context))
+    if not all(isinstance(one, str | bool) or (isinstance(one, float) and math.isfinite(one)) for one in cells):
+        raise wrong("context", "numbers, booleans and text by name", shown(context))
     rows = () if available is None else available if isinstance(available, tuple) else (None,)
     if not all(type(row) is int and row >= 0 for row in rows) or (
         available is not None and decision.action not in rows
