@@ -453,3 +453,14 @@ def test_an_explanation_says_what_is_shown() -> None:
     policy = sb.LinTS(ACTIONS, feedback={0: [1, 2], 1: []}, seed=0)
     assert "It shows the rewards of rows 1, 2." in str(policy.explain(policy.ask(available=[0])))
     assert "It shows no reward." in str(policy.explain(policy.ask(available=[1])))
+    assert "It shows" not in str(policy.explain(policy.ask(available=[2]))), "its own, as without a graph"
+
+
+def test_an_explanation_names_what_is_shown(tmp_path: Path) -> None:
+    named = pd.DataFrame(ACTIONS, index=list("abcdef"))
+    policy = sb.LinTS(named, feedback={"a": ["b", "c"], "d": ["e"]}, seed=0)
+    several, one = policy.ask(available=["a"]), policy.ask(available=["d"])
+    policy.save(tmp_path / "policy")
+    for each in (policy, sb.load(tmp_path / "policy")):
+        assert "It shows the rewards of b, c." in str(each.explain(several.id))
+        assert "It shows the reward of e." in str(each.explain(one.id))

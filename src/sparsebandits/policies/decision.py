@@ -59,6 +59,8 @@ class Decision:
         action.
     observed_noise : array or None
         Noise variance of each of their rewards, if the policy was given one per action.
+    observed_labels : tuple of str or None
+        Names of these actions, if actions have names.
     label : str
         Name of the row, if the actions came as a table with names, otherwise its number; the signs of the first 32
         coordinates where actions are not enumerated.
@@ -81,6 +83,7 @@ class Decision:
     available: tuple[int, ...] | None = None
     observed: tuple[int, ...] | None = None
     observed_noise: FloatArray | None = None
+    observed_labels: tuple[str, ...] | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a copy or a pickle, whose arrays come back writable."""
@@ -152,7 +155,7 @@ class Explanation:
             f"{decision.policy} chose action {decision.label} with probability {decision.probability:.3g}{how}; "
             f"it is decision {decision.id}.",
             *([] if decision.context is None else [f"context: {_written(decision.context)}"]),
-            *([] if decision.observed is None else [_shows(decision.observed)]),
+            *self._shows(),
             *self._coin(),
             str(self.table),
             f"largest parts of its {decision.reasons.scale}{than}: {self._drivers()}",
@@ -160,6 +163,20 @@ class Explanation:
             *decision.reasons.remarks,
         ]
         return "\n".join(lines)
+
+    def _shows(self) -> list[str]:
+        """Return whose rewards the decision shows, unless that is the chosen action alone."""
+        rows, names = self.decision.observed, self.decision.observed_labels
+        if rows is None or rows == (self.decision.action,):
+            return []
+        if not rows:
+            return ["It shows no reward."]
+        if len(rows) > MOST_SHOWN:
+            return [f"It shows the rewards of {len(rows)} actions."]
+        one = len(rows) == 1
+        named = ", ".join(map(str, rows) if names is None else names)
+        kind = "" if names is not None else "row " if one else "rows "
+        return [f"It shows the reward{'' if one else 's'} of {kind}{named}."]
 
     def _coin(self) -> list[str]:
         mixture = self.decision.reasons.mixture
@@ -177,14 +194,6 @@ class Explanation:
         names = self.decision.feature_names or [str(j) for j in reasons.drivers.tolist()]
         parts = [f"{c:+.3g} from {n}" for n, c in zip(names, reasons.contributions.tolist(), strict=True) if c != 0]
         return ", ".join(parts) or "none yet"
-
-
-def _shows(rows: tuple[int, ...]) -> str:
-    if len(rows) > MOST_SHOWN:
-        return f"It shows the rewards of {len(rows)} actions."
-    if len(rows) < 2:
-        return f"It shows the reward of row {rows[0]}." if rows else "It shows no reward."
-    return f"It shows the rewards of rows {', '.join(map(str, rows))}."
 
 
 def _written(context: Mapping[str, float | bool | str]) -> str:

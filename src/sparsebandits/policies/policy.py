@@ -532,6 +532,7 @@ class Policy:
             observation=None if observation is None else frozen(observation),
             observed=observed,
             observed_noise=None if noise is None or observed is None else frozen(noise[list(observed)]),
+            observed_labels=None if observed is None else _named(available.labels, observed),
             **asked,
         )
         if decision.id == len(self._rewards):

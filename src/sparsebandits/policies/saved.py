@@ -70,6 +70,7 @@ DECISION: Layout = {
 OBSERVED: Layout = {
     "observation": Reals("observed", "dimension", low=-LARGEST, high=LARGEST, order=""),
     "observed_noise": Maybe(Reals("observed", low=1 / LARGEST, high=LARGEST)),
+    "observed_labels": Maybe(Names("observed")),
 }
 """Of decisions with a feedback graph."""
 
@@ -174,7 +175,7 @@ def check_feedback(
             raise wrong("observed", f"the rows {rows} that the graph shows", shown(decision.observed))
         if rows is not None:
             own, noise = {"observed": len(rows), "dimension": actions.dimension}, actions.noise_variances
-            read(OBSERVED, vars(decision), own, more=True)
+            read(OBSERVED, {"observed_labels": None, **vars(decision)}, own, more=True)
             if (decision.observed_noise is None) != (noise is None):
                 raise wrong("observed_noise", "numbers if, and only if, actions have noise variances", "others")
     if (actions.feedback is None) != ("shown" not in record):
