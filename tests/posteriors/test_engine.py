@@ -135,3 +135,12 @@ def test_inclusions_by_name() -> None:
     assert sparse.inclusion("price") == sparse.inclusion()[0]
     with pytest.raises(ArgumentValueError, match=r"^features: expected names among \['price', 'size'\], got 'weight'$"):
         sparse.inclusion("weight")
+
+
+def test_a_summary_prints_what_matters_first_and_keeps_the_order_of_the_data() -> None:
+    posterior = sb.Enumeration(sb.SpikeSlab(0.2, 1.0), 3, noise_variance=0.1, seed=0)
+    posterior.update(np.eye(3)[[0, 1, 2, 2]], [0.1, -0.6, 2.0, 2.1])
+    summary = posterior.summary(["a", "b", "c"])
+    assert [row["feature"] for row in summary] == ["a", "b", "c"]
+    assert [line.split()[0] for line in str(summary).splitlines()] == ["feature", "c", "b", "a"]
+    assert summary._repr_html_().index(">c<") < summary._repr_html_().index(">a<")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from scipy.special import logsumexp
@@ -291,6 +292,35 @@ def test_policies_choose_the_engine_and_continue_bit_for_bit(make: Any, intercep
     assert np.isfinite(policy.log_evidence[:5]).sum() >= 4  # with an intercept the first reward has none
     assert "P(included)" in str(policy.posterior.summary())
     assert "exact" in str(policy.health())
+
+
+def test_columns_of_hypotheses_are_matched_to_the_features_by_name(tmp_path: Path) -> None:
+    """Planted: columns in their own order would swap price and size."""
+    actions = pd.DataFrame(np.eye(2), columns=["price", "size"])
+    table = pd.DataFrame({"size": [1.0, 0.0], "price": [0.0, 2.0]})
+    prior = sb.Hypotheses(table, [3.0, 1.0])
+    policy = sb.SparseIDS(actions, prior=prior, noise_variance=0.1, intercept=False, seed=0)
+    assert policy.posterior.prior.theta.tolist() == [[0.0, 1.0], [2.0, 0.0]]
+    assert policy.posterior.weights == pytest.approx([0.75, 0.25])
+    policy.save(tmp_path / "policy")
+    assert sb.load(tmp_path / "policy").posterior.prior.feature_names == ("price", "size")
+    with pytest.raises(ArgumentError, match="posterior: expected one of the features"):
+        sb.Policy(actions, sb.Table(prior, noise_variance=0.1), sb.rules.Thompson())
+    renamed = sb.Hypotheses(table.rename(columns={"price": "cost"}))
+    with pytest.raises(ArgumentError, match=r"prior: expected the columns .*without \['price'\]"):
+        sb.SparseIDS(actions, prior=renamed, noise_variance=0.1, intercept=False)
+    plain = sb.SparseIDS(np.eye(2), prior=prior, noise_variance=0.1, intercept=False, seed=0)
+    assert plain.posterior.prior.theta.tolist() == [[1.0, 0.0], [0.0, 2.0]]
+    with pytest.raises(ArgumentError, match="feature_names: expected 2 different names"):
+        sb.Hypotheses(np.eye(2), feature_names=("a",))
+
+
+def test_a_summary_prints_tiny_probabilities_as_a_bound() -> None:
+    posterior = sb.Table(sb.Hypotheses(np.eye(2)), noise_variance=0.01)
+    posterior.update(np.eye(2)[[0, 0]], [1.0, 1.0])
+    printed = str(posterior.summary()).splitlines()
+    assert 0.0 < posterior.summary()[1]["P(included)"] < 1e-6
+    assert printed[2].split()[-2:] == ["<1e-6", "<1e-6"]
 
 
 def test_thompson_sampling_says_its_exact_probabilities() -> None:

@@ -4,13 +4,23 @@ Lower bounds are proved with such priors ("one of these k actions is better by �
 where the candidates can be listed, such as a handful of fitted models.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import ArgumentValueError, FloatArray, check_matrix, check_vector, frozen
+from sparsebandits.arguments import (
+    ArgumentValueError,
+    FloatArray,
+    check_columns,
+    check_matrix,
+    check_vector,
+    column_order,
+    frozen,
+    shown,
+)
 
 NORMALISED = 1e-12
 """Distance of a sum of weights from one below which it is rounding: weights that were normalised stay as they are."""
@@ -25,15 +35,18 @@ class Hypotheses:
 
     Parameters
     ----------
-    theta : array of shape (M, d)
-        The possible values of θ, one per row.
+    theta : array or DataFrame of shape (M, d)
+        The possible values of θ, one per row. The columns of a DataFrame are names of features: policies match them to
+        the features of their actions.
     weights : array of shape (M,), optional
         Prior weight of each row, at least zero; divided by their sum. By default all rows are equally likely.
+    feature_names : tuple of str, optional
+        Names of the columns; by default those of the DataFrame.
 
     Raises
     ------
     ArgumentError
-        If shapes do not match, or if weights are negative or all zero.
+        If shapes or names do not match, or if weights are negative or all zero.
 
     Examples
     --------
@@ -46,9 +59,14 @@ class Hypotheses:
 
     theta: Any
     weights: Any = None
+    feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        theta = check_matrix("theta", self.theta)
+        values, named = check_columns("theta", self.theta)
+        theta = check_matrix("theta", values)
+        names = named if self.feature_names is None else tuple(self.feature_names)
+        if names is not None and len(set(names)) != theta.shape[1]:
+            raise ArgumentValueError("feature_names", f"{theta.shape[1]} different names", shown(names))
         count = len(theta)
         weights = np.full(count, 1.0 / count) if self.weights is None else check_vector("weights", self.weights, count)
         total = float(weights.sum())
@@ -59,6 +77,7 @@ class Hypotheses:
         weights = weights.copy() if abs(total - 1.0) <= NORMALISED else weights / total
         object.__setattr__(self, "theta", frozen(theta.copy()))
         object.__setattr__(self, "weights", frozen(weights))
+        object.__setattr__(self, "feature_names", names)
 
     def __repr__(self) -> str:
         rows, coefficients = self.theta.shape
@@ -71,6 +90,34 @@ class Hypotheses:
     def dimension(self) -> int:
         """Number of features d."""
         return int(self.theta.shape[1])
+
+    def matched(self, names: Sequence[str] | None) -> "Hypotheses":
+        """Return the same prior with its columns in the order of some features.
+
+        Parameters
+        ----------
+        names : sequence of str or None
+            Names of the features.
+
+        Returns
+        -------
+        Hypotheses
+            The prior itself if the features or its columns have no names.
+
+        Raises
+        ------
+        ArgumentValueError
+            If the columns have other names.
+
+        Examples
+        --------
+        >>> Hypotheses([[1.0, 2.0]], feature_names=("price", "size")).matched(["size", "price"]).theta
+        array([[2., 1.]])
+        """
+        if names is None or self.feature_names is None or tuple(names) == self.feature_names:
+            return self
+        order = column_order("prior", names, self.feature_names)
+        return Hypotheses(self.theta[:, order], self.weights, tuple(names))
 
     def sample(self, rng: Generator, size: int) -> FloatArray:
         """Return draws of θ from the prior.

@@ -203,6 +203,8 @@ class SparsePolicy(Policy):
         level = available.features.mean(axis=0) if intercept else 0.0
         counts = isinstance(noise, Poisson)
         given = default_prior(available.sample() - level, counts) if prior is None else prior
+        if isinstance(given, Hypotheses):
+            given = given.matched(available.feature_names)
         try:
             posterior = sparse_engine(given, available.dimension, noise, engine, engine_options, n_draws, seed)
         except ArgumentTypeError as error:

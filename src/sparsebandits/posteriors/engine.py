@@ -43,7 +43,7 @@ from sparsebandits.model.tails import Spread
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws, moments
 from sparsebandits.randomness import Seed, generator_state, restore_generator, stream
-from sparsebandits.tables import Rows
+from sparsebandits.tables import Rows, Table
 
 TIED = "x: features so large and so nearly copies of each other that rounding hides the prior; scale them down"
 
@@ -52,6 +52,9 @@ ROUNDING = 1e-12
 
 LEAST_DRAWS = 10
 """With fewer draws, the effective number could hardly halve, and stale draws would never be replaced."""
+
+TINY = 1e-6
+"""Probability below which a summary prints a bound; draws do not resolve smaller ones."""
 
 
 class Engine(ABC):
@@ -541,7 +544,8 @@ class Engine(ABC):
         Returns
         -------
         Rows
-            One row per feature.
+            One row per feature, in the order of the features. They are printed with those first that are most likely to
+            matter, and probabilities below 1e-6 as ``<1e-6``.
         """
         features = feature_names(self.feature_names if names is None else names, self.dimension)
         draws = self.draws()
@@ -549,7 +553,10 @@ class Engine(ABC):
         columns |= {"P(included)": self.inclusion(), "P(positive)": draws.weights @ (draws.theta > 0)}
         if isinstance(self.rewards, Linked) and self.rewards.ratio is not None:
             columns |= {self.rewards.ratio: np.exp(np.minimum(columns["mean"], LARGEST_LOG))}
-        return _rows("feature", features, columns)
+        found = _rows("feature", features, columns)
+        order = sorted(found, key=lambda row: (-row["P(included)"], -abs(row["mean"])))
+        cells = [tuple(_written(key, value) for key, value in row.items()) for row in order]
+        return replace(found, printed=Table(found.printed.columns, cells))
 
     def hyperparameters(self) -> Rows:
         """Return mean, standard deviation and 95% interval of each hyperparameter that is learnt."""
@@ -622,6 +629,11 @@ def _rows(of: str, names: Sequence[str], columns: Mapping[str, FloatArray]) -> R
     """Return one row per name with one number from each column."""
     values = {column: numbers.tolist() for column, numbers in columns.items()}
     return Rows.of([{of: name, **{c: values[c][i] for c in values}} for i, name in enumerate(names)])
+
+
+def _written(column: str, value: Any) -> Any:
+    """Return a cell as it is printed: a tiny probability as a bound."""
+    return "<1e-6" if column.startswith("P(") and 0.0 < value < TINY else value
 
 
 def feature_names(names: Sequence[str] | None, dimension: int) -> list[str]:

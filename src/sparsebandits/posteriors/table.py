@@ -101,6 +101,7 @@ class Table(Engine):
             expected = "clicks or counts without an intercept for a table; give intercept=False"
             raise ArgumentValueError("rewards", expected, shown(found))
         super().__init__(prior, prior.dimension, found, len(prior), seed, least_draws=1)
+        self.feature_names = prior.feature_names
         with np.errstate(divide="ignore"):
             self._log_prior: FloatArray = np.log(prior.weights)
         self._log_likelihood: FloatArray = np.zeros(len(prior))  # up to what all rows share
