@@ -160,6 +160,18 @@ def test_files_with_contexts(kind: str, tmp_path: Path) -> None:
     assert type(KINDS[kind])(**described) == KINDS[kind]
 
 
+def test_a_file_gives_a_policy_users_and_items(tmp_path: Path) -> None:
+    file, kind = tmp_path / "contexts.toml", next(iter(KINDS))
+    file.write_text(CONTEXTS.replace("KIND", kind) + "contexts = true\n")
+    result = read_plan(file).run()
+    made = sb.maker(sb.LinTS, rewards=sb.Gaussian(0.2), contexts=True)
+    by_hand = sb.Experiment(KINDS[kind], {"linear": made}, 25, 2).run()
+    np.testing.assert_array_equal(result.regret["linear"], by_hand.regret["linear"])
+    file.write_text(CONTEXTS.replace("KIND", kind) + 'contexts = ["age"]\n')
+    with pytest.raises(ExperimentFileError, match=r"line \d+: policies.linear.contexts: expected True"):
+        read_plan(file)
+
+
 @pytest.mark.parametrize(
     ("kind", "message"),
     [

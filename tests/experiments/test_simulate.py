@@ -293,3 +293,24 @@ def test_a_policy_with_contexts_is_asked_with_the_user_of_the_round() -> None:
     for t, action in enumerate(trace.actions):
         means = world.contexts.actions(t) @ world.at(t).theta
         assert regrets[t] == pytest.approx(means.max() - means[action])
+
+
+def test_contexts_true_gives_a_policy_the_users_and_items() -> None:
+    world = sb.environments.ContextualActions(3, 2, n_items=4, sparsity=2).sample(seed=1)
+
+    def by_hand(problem: sb.experiments.Problem) -> sb.Policy:
+        settings: Any = {"noise_variance": problem.noise_variance, "intercept": False, "seed": problem.seed}
+        return sb.LinTS(problem.items, contexts=problem.users, **settings)
+
+    found = sb.simulate(sb.maker(sb.LinTS, contexts=True), world, 10, seed=0)
+    np.testing.assert_array_equal(found.actions, sb.simulate(by_hand, world, 10, seed=0).actions)
+
+
+def test_contexts_beside_products_of_users_and_items_are_refused() -> None:
+    """Planted: the products would be taken for items, and crossed with the columns of the users again."""
+    world = sb.environments.ContextualActions(3, 2, n_items=4, sparsity=2).sample(seed=1)
+    users = [{"age": 30.0}, {"age": 50.0}]
+    with pytest.raises(ArgumentError, match="contexts: expected True, for the users and items of the environment"):
+        sb.simulate(sb.maker(sb.LinTS, contexts=users), world, 10)
+    with pytest.raises(ArgumentError, match="contexts: expected True only where the environment has users and items"):
+        sb.simulate(sb.maker(sb.LinTS, contexts=True), environment.sample(0), 10)

@@ -106,7 +106,8 @@ def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
         argument, and no noise variance.
     **settings
         Further arguments of the policy; they take precedence over those of the problem. With ``rewards`` or
-        ``noise_variance`` among them, the policy receives neither from the problem.
+        ``noise_variance`` among them, the policy receives neither from the problem. With ``contexts=True``, the policy
+        receives the items and the users of the problem in place of the products of both, and makes its own features.
 
     Returns
     -------
@@ -155,7 +156,16 @@ def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: P
         known["intercept"] = problem.rewards.intercept
     if "feedback" in taken and problem.feedback is not None:
         known["feedback"] = problem.feedback
-    return policy(problem.actions, **{**known, **settings})
+    arguments = {**known, **settings}
+    wanted = arguments.get("contexts")
+    if wanted is True and problem.items is not None:
+        return policy(problem.items, **{**arguments, "contexts": problem.users})
+    if wanted is True:
+        raise ArgumentValueError("contexts", "True only where the environment has users and items", "True")
+    if wanted is not None and problem.items is not None:  # its actions are products already
+        expected = "True, for the users and items of the environment; or a function of the problem in place of maker"
+        raise ArgumentValueError("contexts", expected, shown(wanted))
+    return policy(problem.actions, **arguments)
 
 
 def _family(problem: Problem, takes_rewards: bool) -> dict[str, Any]:
