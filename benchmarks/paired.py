@@ -30,6 +30,9 @@ TRIALS, TUNING_TRIALS = 100, 10
 EVERY = 500
 """Cumulative regret is kept every so many rounds."""
 
+MOST_DIGITS = 6
+"""Largest number of digits of a ratio."""
+
 KEYS = ("setting", "player", "trial")
 EMPTY = "Not played yet."
 EXPECTED_WARNINGS = ("all rewards so far are 0 or 1", "Posterior approximation did not converge")
@@ -259,6 +262,23 @@ def verdict(found: Estimate, wanted: float) -> str:
     return "reached" if found.value + found.reach <= wanted else "reached, not significantly"
 
 
+def written(found: Estimate, wanted: float) -> str:
+    """Return a ratio and its interval with as many digits as the verdict needs, two or more.
+
+    Examples
+    --------
+    >>> written(Estimate(0.7508, 0.14), 0.75), written(Estimate(0.7508, 0.14), 0.6)
+    ('0.751 (0.611 to 0.891)', '0.75 (0.61 to 0.89)')
+    """
+    ends = found.value, found.value + found.reach
+    digits = next(
+        (n for n in range(2, MOST_DIGITS) if all((round(end, n) > wanted) == (end > wanted) for end in ends)),
+        MOST_DIGITS,
+    )
+    low, high = max(found.value - found.reach, 0.0), ends[1]
+    return f"{found.value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
 def table(lines: Lines, name: str, setting: Setting) -> str:
     """Return the table of a setting.
 
@@ -289,6 +309,7 @@ def table(lines: Lines, name: str, setting: Setting) -> str:
             found = ratio(mine, other)
             cells[2] = str(found)
             if player in setting.goals:
+                cells[2] = written(found, setting.goals[player])
                 cells[3] = f"at most {setting.goals[player]:g}: {verdict(found, setting.goals[player])}"
         milliseconds = [line["ms"] for line in kept if line["player"] == player and line["trial"] < len(other)]
         rows.append(f"| {' | '.join(cells)} | {np.mean(milliseconds):.2g} |")

@@ -363,6 +363,14 @@ def test_the_ratios_in_the_readme_and_the_guide_are_those_of_the_stored_games() 
     assert sentence in guide
 
 
+def test_a_ratio_has_the_digits_that_its_verdict_needs() -> None:
+    """Planted: 0.7508 printed as 0.75 does not look like a miss of 0.75."""
+    assert paired.written(rules.Estimate(0.7508, 0.14), 0.75) == "0.751 (0.611 to 0.891)"
+    assert paired.written(rules.Estimate(0.7508, 0.14), 0.6) == "0.75 (0.61 to 0.89)"
+    assert paired.written(rules.Estimate(0.5, 0.1001), 0.6) == "0.5000 (0.3999 to 0.6001)"
+    assert paired.written(rules.Estimate(0.6, 0.0), 0.6) == "0.60 (0.60 to 0.60)"
+
+
 def test_ratios_of_means_and_their_geometric_mean() -> None:
     """Intervals of ratios hold the truth in 95 of 100 comparisons, those of their geometric mean too."""
     rng, inside = np.random.default_rng(0), np.zeros(2)
