@@ -155,3 +155,10 @@ def test_one_row_may_be_a_dictionary_a_series_a_frame_or_a_list() -> None:
 def test_all_missing_columns_are_named_at_once() -> None:
     with pytest.raises(ArgumentError, match="one without age, country; it has size"):
         row_of("context", {"size": 3}, ("age", "country"))
+
+
+def test_a_function_is_no_part_of_a_map() -> None:
+    with pytest.raises(
+        ArgumentError, match=r'such as sb.features.cross\("age", "price"\).* a function makes all features'
+    ):
+        f.concat("price", lambda user, item: {"one": 1.0})  # type: ignore[arg-type]

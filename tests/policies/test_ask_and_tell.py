@@ -202,7 +202,9 @@ def test_explanations(make: Maker) -> None:
 
 def test_tables_with_other_things_than_numbers_are_refused_by_column() -> None:
     frame = pd.DataFrame({"price": [1.0, 2.0], "colour": ["red", "blue"]})
-    with pytest.raises(TypeError, match="actions: expected numbers in every column, got something else in 'colour'"):
+    with pytest.raises(
+        TypeError, match="actions: expected numbers in every column, got something else in 'colour'; encode"
+    ):
         sb.LinTS(frame)
     mixed = pd.DataFrame({"price": [1.0, 2.0], "count": [1, 2]})
     np.testing.assert_array_equal(sb.LinTS(mixed).actions.features, [[1.0, 1.0], [2.0, 2.0]])

@@ -331,7 +331,9 @@ def part_of(part: object) -> FeatureMap:
         return part
     names = (part,) if isinstance(part, str) else part
     if not isinstance(names, list | tuple) or not names or not all(isinstance(one, str) for one in names):
-        raise ArgumentTypeError("features", "a map such as cross(user(), item()), or names of columns", shown(part))
+        expected = 'a map such as sb.features.cross("age", "price"), or names of columns'
+        alone = "; a function makes all features, and is not a part of a map" if callable(part) else ""
+        raise ArgumentTypeError("features", expected, f"{shown(part)}{alone}")
     return Columns(tuple(names))
 
 

@@ -76,7 +76,11 @@ class ActionSet:
             raise ArgumentTypeError(
                 "actions", "one row per action", f"{shown(actions)}; enumerate the corners of a cube"
             )
-        values, names = check_columns("actions", actions)
+        try:
+            values, names = check_columns("actions", actions)
+        except ArgumentTypeError as error:
+            got = f"{error.got}; encode text as numbers (pandas.get_dummies), or give contexts=, which encode items"
+            raise ArgumentTypeError("actions", error.expected, got) from None
         index = getattr(actions, "index", None) if names is not None else None
         labels = None if index is None else tuple(str(label) for label in index)
         return cls(frozen(check_matrix("actions", values).copy()), labels, names)
