@@ -28,11 +28,11 @@ def drift(policy: Policy, window: int | None = None, ax: Axes | None = None) -> 
     """Draw how much each reward surprised the policy, given those before, and the running mean.
 
     The model predicts every reward before it learns from it. For numbers and counts, this is the log evidence of the
-    reward: where its running mean falls and stays low, rewards are no longer what the past says. For clicks, it is the
-    click minus its predicted probability, in standard deviations: the running mean then stays within the grey band,
-    two standard errors about zero, as long as clicks come as predicted. If the world has moved, a policy should forget
-    (``forgetting=sb.Discount(...)``); one that does recovers. Clicks that were told in batches are left out, and the
-    evidence of counts depends on their exposure.
+    reward, whose running mean dips where rewards surprise. For clicks, it is the click minus its predicted probability,
+    in standard deviations: the running mean then mostly stays within the grey band, two standard errors about zero, as
+    long as clicks come as predicted. Look for a dip, or an excursion, that is deeper and longer than those before;
+    single ones happen by chance. A policy that forgets (``forgetting=sb.Discount(...)``) recovers sooner than one that
+    does not. Clicks that were told in batches are left out, and the evidence of counts depends on their exposure.
 
     Parameters
     ----------
