@@ -345,16 +345,20 @@ def test_the_figure_of_the_rules_has_the_ratios_of_the_tables() -> None:
 def test_the_ratios_in_the_readme_and_the_guide_are_those_of_the_stored_games() -> None:
     games, known = stored(rules.STORED), ("d20", "d40", "d100")
     ratios = {
-        (name, mark): f"{rules.ratio(found[rules.ours(mark)[0]][:, 0], found['information ratio'][:, 0]).value:.2f}"
+        (name, mark): rules.ratio(found[rules.ours(mark)[0]][:, 0], found["information ratio"][:, 0])
         for name in known
         for mark in (500, 1000)
         for found in [rules.found_at(games, name, mark)]
     }
-    first, second, third = (ratios[name, 500] for name in known)
+    first, second, third = after_500 = [ratios[name, 500] for name in known]
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert f"was {first}, {second} and {third} times that of the paper's rule at 20, 40 and 100 features" in readme
     guide = " ".join((ROOT / "docs" / "choose.md").read_text(encoding="utf-8").split())
-    assert f"its regret is {min(ratios.values())} to {max(ratios.values())} times that of the paper's rule" in guide
+    low, high = (f"{end(one.value for one in ratios.values()):.2f}" for end in (min, max))
+    assert f"its regret is {low} to {high} times that of the paper's rule" in guide
+    values = "{:.2f}, {:.2f} and {:.2f} at 20, 40 and 100 features".format(*(one.value for one in after_500))
+    intervals = "{}, {} and {}".format(*(str(one)[6:-1] for one in after_500))
+    assert f"after 500 rounds {values}, with 95% intervals of {intervals})" in guide
     ours, ucb, ids, paper = (
         f"{rules.found_at(games, 'd100', 1000)[name][:, 0].mean():.1f}"
         for name in ("SparseIDS, horizon=1000", *rules.DENSE, "information ratio")

@@ -17,6 +17,7 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "contributing.md",
     "benchmarks/README.md": "benchmarks.md",
     "papers/hao2021/README.md": "reproduction.md",
+    "papers/hao2022/README.md": "contextual_ids.md",
 }
 LINK = re.compile(r"\[([^]\n]*)\]\(([^)#:\s]+)(#[^)]*)?\)")
 
