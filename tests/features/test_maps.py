@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sparsebandits import features as f
@@ -162,3 +163,11 @@ def test_a_function_is_no_part_of_a_map() -> None:
         ArgumentError, match=r'such as sb.features.cross\("age", "price"\).* a function makes all features'
     ):
         f.concat("price", lambda user, item: {"one": 1.0})  # type: ignore[arg-type]
+
+
+def test_empty_cells_are_refused_whatever_they_are() -> None:
+    for empty in (None, float("nan"), pd.NA):
+        with pytest.raises(ArgumentError, match="users, column 'premium': expected no empty cells"):
+            Frame.of("users", pd.DataFrame({"premium": pd.Series([True, empty], dtype=object)}), "")
+    whole = Frame.of("users", pd.DataFrame({"premium": pd.Series([True, False], dtype="boolean")}), "")
+    assert whole.row(0) == {"premium": True}

@@ -167,7 +167,7 @@ def _of_rows(name: str, rows: Sequence[Any]) -> dict[str, list[Any]]:
 def _cells(where: str, cells: Any) -> Cells:
     """Return a column as numbers, booleans or text; refuse one that is none of them."""
     values = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
-    if any(one is None or one != one for one in values):
+    if any(_empty(one) for one in values):
         raise ArgumentValueError(where, "no empty cells", "at least one (None or NaN)")
     text = [isinstance(one, str) for one in values]
     if values and all(text):
@@ -184,6 +184,11 @@ def _cells(where: str, cells: Any) -> Cells:
     if not (np.abs(found) <= LARGEST).all():
         raise ArgumentValueError(where, f"numbers up to {LARGEST:g}", "larger ones")
     return frozen(found)
+
+
+def _empty(cell: Any) -> bool:
+    """Return whether a cell is None, NaN, or the NA of pandas, whose comparisons are neither true nor false."""
+    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
 
 
 def _plain(cell: Any) -> Cell:
