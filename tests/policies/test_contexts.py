@@ -226,3 +226,56 @@ def test_disjoint_parameters_per_item() -> None:
     policy = sb.LinTS(np.eye(3), contexts=["heat"], features=sb.features.per_item(), seed=0)
     rows = items_of(policy).for_context([2.0]).features
     np.testing.assert_array_equal(rows, [[2, 1, 0, 0, 0, 0], [0, 0, 2, 1, 0, 0], [0, 0, 0, 0, 2, 1]])
+
+
+RIVALS_WITH_SCALES: dict[str, Any] = {
+    "SquareCB": lambda items: sb.rivals.SquareCB(items, regressor="spike-and-slab", seed=0),
+    "FALCON": lambda items: sb.rivals.FALCON(items, regressor="spike-and-slab", seed=0),
+    "ILTCB": lambda items: sb.rivals.ILTCB(items, regressor="spike-and-slab", seed=0),
+    "FeelGoodTS": lambda items: sb.rivals.FeelGoodTS(items, n_draws=100, seed=0),
+    "FeelGoodTS, tempered": lambda items: sb.rivals.FeelGoodTS(
+        items, noise_variance=1.0, likelihood=0.5, n_draws=100, seed=0
+    ),
+    "SOIDS": lambda items: sb.rivals.SOIDS(items, n_draws=100, seed=0),
+    "ESTC": lambda items: sb.rivals.ESTC(items, horizon=100, sparsity=2, seed=0),
+    "DLinUCB": lambda items: sb.rivals.DLinUCB(items, sb.Discount(half_life=50), seed=0),
+}
+
+
+def prior_of(policy: sb.Policy) -> Any:
+    """The prior that a rival derived from its actions."""
+    estimator = getattr(policy.posterior, "estimator", None)
+    return policy.posterior.prior if estimator is None else estimator.prior
+
+
+@pytest.mark.parametrize("name", RIVALS_WITH_SCALES)
+def test_rivals_learn_under_contexts(name: str) -> None:
+    """Averages over standardised contexts are about 1e-16; a prior with their scales refuses the first rewards."""
+    policy = RIVALS_WITH_SCALES[name](Items.of(ITEMS, USERS))
+    for number, user in enumerate(USERS[::5]):
+        policy.tell(policy.ask(context=user), float(number % 2) + 0.1 * number)
+
+
+@pytest.mark.parametrize("name", ["SquareCB", "FALCON", "ILTCB", "FeelGoodTS, tempered"])
+def test_default_priors_of_rivals_have_the_scales_of_the_features_under_contexts(name: str) -> None:
+    items = Items.of(ITEMS, USERS)
+    found = prior_of(RIVALS_WITH_SCALES[name](items))
+    assert found.slab_variance.relative == sb.model.priors.default_prior(items.sample()).slab_variance.relative
+
+
+def test_rates_and_bounds_of_rivals_are_those_of_the_features_under_contexts() -> None:
+    """Norms and C_min come from the rows that may be offered, the number of actions from one round."""
+    items = Items.of(ITEMS, USERS)
+    longest = float(np.linalg.norm(items.sample(), axis=1).max())
+    optimism: Any = sb.rivals.DLinUCB(items, sb.Discount(half_life=50)).rule
+    assert optimism.length == pytest.approx(longest)
+    alone = sb.rivals.ESTC(items, horizon=10**6, sparsity=1, seed=0)
+    given = sb.rivals.ESTC(items, horizon=10**6, sparsity=1, bound=longest, seed=0)
+    assert alone.posterior.exploration == given.posterior.exploration
+    moment = np.einsum("ij,ik->jk", items.sample(), items.sample()) / len(items.sample())
+    eigenvalues = np.linalg.eigvalsh(moment)
+    c_span = eigenvalues[eigenvalues > 1e-9].min()
+    expected = sb.policies.rivals.estc.exploration_length(10**6, items.dimension, 1, 1.0, longest, c_span)
+    assert alone.posterior.exploration == pytest.approx(expected, abs=1)
+    directed: Any = sb.rivals.SOIDS(items, n_draws=100).rule
+    assert directed.optimism.ratio2 == 2.0 * min(items.dimension, len(items))

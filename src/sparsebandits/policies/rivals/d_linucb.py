@@ -211,7 +211,8 @@ class DLinUCB(Policy):
     bound : float, default=1.0
         S, with ‖θ‖ ≤ S at all times.
     length : float, optional
-        L, with ‖a‖ ≤ L for all actions; by default the largest ‖a‖ of ``actions``.
+        L, with ‖a‖ ≤ L for all actions; by default the largest ‖a‖ of ``actions``, under the
+        contexts that may come if there are contexts.
     width : float, default=1.0
         Factor on the radius β; 1 is the theorem's, smaller values are tuning.
     seed : int, SeedSequence or None
@@ -241,5 +242,5 @@ class DLinUCB(Policy):
         available = ActionSet.of(actions)
         learner = DiscountedLeastSquares(available.dimension, forgetting, penalty, noise_variance)
         if length is None:
-            length = float(np.linalg.norm(available.features, axis=1).max()) or 1.0  # any, if all are zero
+            length = float(np.linalg.norm(available.sample(), axis=1).max()) or 1.0  # any, if all are zero
         super().__init__(available, learner, DiscountedOptimism(delta, bound, length, width), seed, journal)

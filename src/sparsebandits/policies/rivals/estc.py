@@ -17,7 +17,7 @@ right order at best (it minimises a bound), so ``exploration`` is worth tuning.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -34,6 +34,7 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.layouts import ABOVE_ONE, Absent, Layout, Reals, read, wrong
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.items import Items
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.policies.rivals.lasso import CROSS_VALIDATION, check_weight, cross_validated_penalty, lasso
 from sparsebandits.randomness import Seed
@@ -42,6 +43,7 @@ from sparsebandits.rules.choice import Choice, Reasons
 from sparsebandits.rules.optima import pick
 from sparsebandits.rules.rule import Rule
 from sparsebandits.theory import exploratory_design
+from sparsebandits.theory.design import DEPENDENT
 
 PENALTIES = ("theorem", CROSS_VALIDATION)
 
@@ -81,6 +83,55 @@ def exploration_length(
     constant = 2.0 * sparsity**2 * noise_variance * math.log(2 * dimension)
     length = math.cbrt(constant) * math.pow(horizon / (bound * c_min), 2 / 3)
     return max(1, math.ceil(min(length, horizon)))
+
+
+class Explored(NamedTuple):
+    """How well a set of actions can be explored.
+
+    Attributes
+    ----------
+    c_min : float
+        Smallest eigenvalue of E[aa']; zero if the actions do not span the space.
+    c_span : float
+        The smallest one within their span.
+    """
+
+    c_min: float
+    c_span: float
+
+
+def explored(actions: ActionSet, level: FloatArray | float = 0.0, unit: float = 1.0) -> Explored:
+    """Return C_min of a set of actions: of the best design, or of uniform play if actions depend on the context.
+
+    With contexts, the design of each of them is needed for the best exploration, and there may be many. Uniform play is
+    cheap and has at most that C_min.
+
+    Parameters
+    ----------
+    actions : ActionSet
+        The actions; of items, under the contexts that may come.
+    level : array of shape (d,), default=0.0
+        What the actions count relative to.
+    unit : float, default=1.0
+        Unit of the features.
+
+    Returns
+    -------
+    Explored
+
+    Examples
+    --------
+    >>> round(explored(ActionSet.of([[1.0, 0.0], [0.0, 2.0]])).c_min, 4)
+    0.8
+    """
+    if not isinstance(actions, Items):
+        design = exploratory_design((actions.features - level) / unit)
+        return Explored(design.c_min, design.c_span)
+    rows = (actions.sample() - level) / unit
+    singular = np.linalg.svd(np.linalg.qr(rows, mode="r"), compute_uv=False)
+    spanned = singular[singular > DEPENDENT * singular[0]]
+    c_span = float(spanned[-1] ** 2 / len(rows)) if len(spanned) else 0.0
+    return Explored(c_span if len(spanned) == actions.dimension else 0.0, c_span)
 
 
 def theorem_penalty(dimension: int, noise_variance: float, rounds: int) -> float:
@@ -256,7 +307,9 @@ class ESTC(Policy):
 
     Notes
     -----
-    If the actions do not span the space, the theorem does not apply; C_min is then computed within their span.
+    If the actions do not span the space, the theorem does not apply; C_min is then computed within their span. With
+    contexts, the default ``exploration`` takes C_min from uniform play under the contexts that may come. It is at most
+    that of the best exploration, so it explores for longer.
 
     Examples
     --------
@@ -291,7 +344,7 @@ class ESTC(Policy):
             if penalty < 0:
                 raise ArgumentValueError("penalty", "a number of at least zero", repr(penalty))
         if bound is None:
-            bound = min(float(np.sqrt(np.square(available.features).sum(axis=1).max())) or 1.0, LARGEST)
+            bound = min(float(np.sqrt(np.square(available.sample()).sum(axis=1).max())) or 1.0, LARGEST)
         bound = check_positive("bound", bound)
         for name, value in (("horizon", horizon), ("sparsity", sparsity)):
             if exploration is None and value is None:
@@ -303,7 +356,7 @@ class ESTC(Policy):
             if sparsity > available.dimension:
                 raise ArgumentValueError("sparsity", f"at most the {available.dimension} features", f"{sparsity}")
         if exploration is None and horizon is not None and sparsity is not None:
-            c_min = exploratory_design(available.features).c_span
+            c_min = explored(available).c_span
             exploration = exploration_length(horizon, available.dimension, sparsity, noise, bound, c_min)
         exploration = check_count("exploration", exploration)
         learner = LassoOnce(available.dimension, noise, exploration, penalty)

@@ -57,11 +57,11 @@ from sparsebandits.model.families import Linked
 from sparsebandits.model.priors import SpikeSlab, default_prior
 from sparsebandits.model.rewards import Gaussian, Rewards, rewards_of
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.rivals.estc import explored
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.particles import FEW_DRAWS
 from sparsebandits.rules.beliefs import Beliefs
-from sparsebandits.theory import exploratory_design
 
 NO_DESIGN = 1e-12
 """C_min, in units of the largest feature, below which no design explores all features."""
@@ -279,9 +279,9 @@ def default_rate(
     LearningRate
         The learning rate.
     """
-    features, dimension = actions.features, actions.dimension
-    if intercept:
-        features = features - features.mean(axis=0)
+    dimension = actions.dimension
+    level = actions.features.mean(axis=0) if intercept else 0.0
+    features = actions.sample() - level
     if sparsity is None:
         known = default_prior(features) if prior is None else prior
         expected = float(known.inclusions(dimension).sum()) if isinstance(known, SpikeSlab) else 1.0
@@ -289,10 +289,10 @@ def default_rate(
     few, largest = check_between("sparsity", sparsity, 1e-9, float(dimension)), float(np.abs(features).max())
     ratio3 = None
     if bound is not None and largest > 0.0:
-        c_min = exploratory_design(features / largest).c_min  # in units of the largest feature
+        c_min = explored(actions, level, largest).c_min  # in units of the largest feature
         if c_min > NO_DESIGN:
             ratio3 = 108.0 * bound * few / c_min
-    return LearningRate(few, dimension, 2.0 * min(dimension, len(features)), ratio3)
+    return LearningRate(few, dimension, 2.0 * min(dimension, len(actions)), ratio3)
 
 
 def tempered(
@@ -340,7 +340,7 @@ def tempered(
         got = f"{power:g} with {shown(rewards if noise_variance is None else noise_variance)}"
         raise ArgumentValueError("likelihood", "1 unless there is one known noise variance", got)
     if prior is None:
-        prior = default_prior(actions.features - (actions.features.mean(axis=0) if intercept else 0.0))
+        prior = default_prior(actions.sample() - (actions.features.mean(axis=0) if intercept else 0.0))
     if isinstance(prior, SpikeSlab):
         prior = prior.given_noise(known.variance)
     return prior, None, replace(known, variance=known.variance / power), power

@@ -134,7 +134,7 @@ def offline_oracle(regressor: Regressor, actions: ActionSet, noise_variance: flo
         return Ridge(noise_variance * actions.dimension)  # prior variance 1/d
     if name == "lasso":
         return PlainLasso(math.sqrt(noise_variance), 1.0)
-    return SpikeSlabMean(default_prior(actions.features), noise_variance)
+    return SpikeSlabMean(default_prior(actions.sample()), noise_variance)
 
 
 def online_oracle(regressor: Regressor, actions: ActionSet, noise_variance: float, growth: float, seed: Seed) -> Any:
@@ -169,7 +169,7 @@ def online_oracle(regressor: Regressor, actions: ActionSet, noise_variance: floa
             GaussianPrior(1.0 / dimension), dimension, rewards=rewards, n_draws=DRAWS, seed=child(seed, ENGINE_STREAM)
         )
     if regressor == "spike-and-slab":
-        prior = default_prior(actions.features)
+        prior = default_prior(actions.sample())
         return Particles(prior, dimension, rewards=rewards, n_draws=DRAWS, seed=child(seed, ENGINE_STREAM))
     return LassoEstimator(dimension, offline_oracle(regressor, actions, noise_variance), growth)
 
