@@ -375,3 +375,21 @@ def test_records_that_cannot_be_compared(tmp_path: Path) -> None:
     unknown.rewarded(decision, 1.0)
     with pytest.raises(ValueError, match=r"^log: expected decisions with the actions that they were chosen from"):
         inverse_propensity(unknown, TARGET)
+
+
+def test_actions_that_do_not_show_their_own_reward_are_refused() -> None:
+    """Rounds without the reward of the action are the rounds of certain actions; the mean of the others is biased."""
+    log = sb.journal.DecisionLog()
+    actions = sb.policies.ActionSet.of(np.eye(3)).with_feedback({2: [0, 1]})
+    posterior = sb.Table(sb.Hypotheses(np.eye(3)), noise_variance=1e6)
+    policy = sb.Policy(actions, posterior, sb.rules.Thompson(), seed=0, journal=log)
+    for _ in range(60):
+        decision = policy.ask()
+        policy.tell(decision, dict.fromkeys(decision.observed or (), 0.5))
+    assert 0 < len(log) < 60
+    assert log.actions.shape == (3, 3)
+    for estimator in (inverse_propensity, doubly_robust):
+        with pytest.raises(ValueError, match=r"^log: .* the action that was played, got .* not their own"):
+            estimator(log, [1 / 3] * 3)
+    with pytest.raises(ValueError, match=r"^log"):
+        log.to_open_bandit()

@@ -87,7 +87,7 @@ class DecisionLog:
             A decision that has been recorded, or its id.
         reward : float or None
             The same reward again changes nothing. None if ``shown`` does not have that of the chosen action; such a
-            decision is no round, since off-policy evaluation needs the reward.
+            decision is no round, and off-policy evaluation refuses a log that has one, since it needs all rewards.
         shown : mapping of int to float, optional
             If there is a feedback graph, the rewards of all actions that the decision showed, by row.
 
@@ -152,7 +152,7 @@ class DecisionLog:
         """Features of the actions, of shape (K, d) if they are the same in every round, else (n, K, d)."""
         if not self._rounds():
             return np.empty((0, 0)) if self._own is None else self._own.features
-        return Columns.of(self._records.values()).actions
+        return Columns.of(self._rounds()).actions
 
     @property
     def action(self) -> IntArray:
@@ -180,6 +180,11 @@ class DecisionLog:
         If the actions are the same in every round, ``action_context`` of shape (K, d) holds them and ``context`` is a
         column of ones. Otherwise ``context`` of shape (n, K·d) holds those of the round, one after another, and
         ``actions`` of shape (n, K, d), a column of ours, the same in its own shape. ``pscore_draws`` is ours too.
+
+        Raises
+        ------
+        ValueError
+            If no decision has a reward, or if a feedback graph hid the reward of an action that was played.
         """
         return Columns.of(self._records.values()).to_open_bandit()
 

@@ -14,7 +14,8 @@ policy that learns as it plays, later rounds depend on earlier rewards, so q_t i
 
 The standard error is that of a mean of n scores, for SNIPS by the delta method. Intervals are normal, or by the
 bootstrap. They require propensities that are not close to zero: docs/interfaces.md reports their coverage on logs of
-learning policies. Decisions that still await their reward are left out.
+learning policies. Decisions that still await their reward are left out. A log in which a feedback graph hid the rewards
+of some actions is refused: only the rounds of the other actions are known.
 """
 
 import warnings
@@ -140,7 +141,7 @@ def inverse_propensity(
     Raises
     ------
     ValueError
-        If the log contains no information about the target.
+        If the log contains no information about the target, or not the reward of every action that was played.
 
     Examples
     --------
@@ -204,7 +205,8 @@ def doubly_robust(
     Raises
     ------
     ValueError
-        If the log contains no information about the target, or the model does not fit the log.
+        If the log contains no information about the target, or not the reward of every action that was played, or if
+        the model does not fit the log.
     """
     level, how = _check_interval(confidence, interval)
     check_choice("cross_fitting", cross_fitting, CROSS_FITTING)

@@ -1,7 +1,8 @@
 """Records as arrays, and as the columns of the Open Bandit Pipeline (Saito, Aihara, Matsutani and Narita 2021).
 
 The columns are context, action, reward, pscore (the propensity), position and action_context. Off-policy evaluation
-works on the same arrays. Only decisions that have their reward are in them.
+works on the same arrays. Only decisions that have their reward are in them; if a feedback graph hides the rewards of
+some actions, there are no such arrays.
 """
 
 from collections.abc import Iterable, Mapping
@@ -62,9 +63,14 @@ class Columns:
         Raises
         ------
         ValueError
-            If no decision has a reward, or if the sets of actions differ in size or were not recorded.
+            If no decision has a reward, if one showed others' rewards but not its own, or if the sets of actions
+            differ in size or were not recorded.
         """
-        rounds = [record for record in records if record.reward is not None]
+        told = [record for record in records if not record.pending]
+        rounds = [record for record in told if record.reward is not None]
+        if len(rounds) < len(told):  # those of certain actions: without them, estimates would be biased
+            got = f"{len(told) - len(rounds)} of {len(told)} that showed rewards of others, but not their own"
+            raise ArgumentValueError("log", "decisions with the reward of the action that was played", got)
         return cls(
             actions=_offered(rounds),
             action=np.array([record.action for record in rounds], dtype=np.intp),
