@@ -96,3 +96,39 @@ def test_an_experiment_file_has_a_graph(tmp_path: Path) -> None:
     np.testing.assert_array_equal(
         found, sb.Experiment(plan.environment, {"LinTS": sb.LinTS}, 10, 2).run().regret["LinTS"]
     )
+
+
+def test_policies_without_an_argument_for_the_graph_are_not_told_what_it_hides() -> None:
+    """Planted: with hidden rewards, regret of SquareCB was that of a bandit that shows them."""
+    instance = sb.environments.GaussianActions(dimension=4, sparsity=2, n_actions=4).sample(0)
+    blind = sb.environments.GraphInstance(instance, np.zeros((4, 4)))
+    made: list[sb.Policy] = []
+
+    def make(problem: Any) -> sb.Policy:
+        made.append(sb.maker(sb.rivals.SquareCB)(problem))
+        return made[-1]
+
+    trace = sb.simulate(make, blind, horizon=40, seed=0)
+    assert np.isnan(made[0].told).all()
+    np.testing.assert_allclose(trace.probabilities, 0.25)
+    full = sb.environments.GraphInstance(instance, np.ones((4, 4)))
+    sb.simulate(make, full, horizon=3, seed=0)
+    assert sorted(made[1].shown(2)) == [0, 1, 2, 3]
+    with pytest.raises(ArgumentError, match="feedback graph"):
+        sb.simulate(sb.rivals.LassoBandit, blind, horizon=3)
+
+
+def test_a_policy_that_has_to_be_told_hidden_rewards_is_refused() -> None:
+    instance = sb.environments.GaussianActions(dimension=4, sparsity=2, n_actions=3).sample(0)
+    hiding = sb.environments.GraphInstance(instance, [[1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    alone = sb.environments.GraphInstance(instance, np.eye(3))
+
+    def without_graph(problem: Any) -> sb.Policy:
+        return sb.LinTS(problem.actions, seed=problem.seed)
+
+    sb.simulate(without_graph, alone, horizon=3)
+    with pytest.raises(ArgumentError, match=r"^make_policy: .* reward of action 2 when 2 is played, which is hidden"):
+        sb.simulate(without_graph, hiding, horizon=3)
+    for world in (instance, alone, hiding):
+        with pytest.raises(ArgumentError, match=r"^make_policy"):
+            sb.simulate(sb.maker(sb.LinTS, feedback=np.ones((3, 3))), world, horizon=3)

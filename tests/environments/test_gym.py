@@ -194,6 +194,10 @@ def test_what_it_cannot_be_made_of() -> None:
         BanditEnv(FIXED, horizon=0)
     with pytest.raises(ValueError, match=r"^problem: expected actions of shape \(3, 3\) in every round, got \(4, 4\)"):
         BanditEnv(Growing(), horizon=3).reset()
+    plain = sb.environments.GaussianActions(4, 2, n_actions=2)
+    BanditEnv(sb.environments.GraphFeedback(plain, np.ones((2, 2))), horizon=3)
+    with pytest.raises(ValueError, match=r"^problem: expected actions that show their own reward"):
+        BanditEnv(sb.environments.GraphFeedback(plain, [[1, 1], [1, 0]]), horizon=3)
 
 
 def test_without_gymnasium_the_error_says_what_to_install() -> None:

@@ -173,9 +173,12 @@ class BanditEnv(gymnasium.Env[FloatArray, np.int64]):
 
 
 def _check_rows(instance: object) -> Rows:
-    """Require an instance whose actions are rows."""
+    """Require an instance whose actions are rows that show their own rewards."""
     if not isinstance(instance, Rows) or not callable(instance.at):
         raise ArgumentTypeError("problem", "an instance or an environment whose actions are rows", shown(instance))
+    graph = getattr(instance, "feedback", None)
+    if graph is not None and not np.diagonal(graph).all():  # a step returns the reward of its action
+        raise ArgumentValueError("problem", "actions that show their own reward", "a feedback graph that hides some")
     return instance
 
 

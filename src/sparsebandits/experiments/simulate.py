@@ -21,6 +21,7 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.environments import World
 from sparsebandits.model.rewards import Gaussian, Rewards
+from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Decision
 from sparsebandits.policies.items import Items
 from sparsebandits.policies.policy import Policy
@@ -102,8 +103,9 @@ def maker(policy: Callable[..., Policy], **settings: Any) -> PolicyMaker:
         A policy class, or a function with the same arguments. It receives the actions, the noise variance and the seed
         of the problem, also the horizon if it has an argument ``horizon``, and whether there is an intercept to be
         learnt if it has an argument ``intercept``. If the problem has a feedback graph, it receives ``feedback`` if it
-        has that argument. Where rewards are not Gaussian, it receives ``rewards``, their family, if it has that
-        argument, and no noise variance.
+        has that argument, and otherwise an :class:`~sparsebandits.policies.ActionSet` with the graph, which a policy
+        refuses if it cannot learn from it. Where rewards are not Gaussian, it receives ``rewards``, their family, if it
+        has that argument, and no noise variance.
     **settings
         Further arguments of the policy; they take precedence over those of the problem. With ``rewards`` or
         ``noise_variance`` among them, the policy receives neither from the problem. With ``contexts=True``, the policy
@@ -154,8 +156,11 @@ def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: P
         known["horizon"] = problem.horizon
     if "intercept" in taken:
         known["intercept"] = problem.rewards.intercept
+    actions = problem.actions
     if "feedback" in taken and problem.feedback is not None:
         known["feedback"] = problem.feedback
+    elif problem.feedback is not None:
+        actions = ActionSet.of(actions).with_feedback(problem.feedback)
     arguments = {**known, **settings}
     wanted = arguments.get("contexts")
     if wanted is True and problem.items is not None:
@@ -165,7 +170,7 @@ def _make(policy: Callable[..., Policy], settings: Mapping[str, Any], problem: P
     if wanted is not None and problem.items is not None:  # its actions are products already
         expected = "True, for the users and items of the environment; or a function of the problem in place of maker"
         raise ArgumentValueError("contexts", expected, shown(wanted))
-    return policy(problem.actions, **arguments)
+    return policy(actions, **arguments)
 
 
 def _family(problem: Problem, takes_rewards: bool) -> dict[str, Any]:
@@ -216,8 +221,9 @@ def simulate(
         A policy class, or a function that makes a policy from a :class:`Problem`, which holds everything that the
         policy may know; see :func:`maker`.
     instance : Instance
-        The true problem: what the ``sample`` of an environment returns. If it has a feedback graph, a policy that takes
-        ``feedback`` is told the rewards of all actions that a decision shows, and any other one that of its action.
+        The true problem: what the ``sample`` of an environment returns. If it has a feedback graph, a policy that was
+        made with it is told the rewards of all actions that a decision shows. One that was made without it is told that
+        of its action, if every action shows its own.
     horizon : int
         Number of rounds.
     seed : int, SeedSequence or None, default=0
@@ -231,6 +237,11 @@ def simulate(
     -------
     Trace
         Regret, actions, rewards and diagnostics, round by round.
+
+    Raises
+    ------
+    ArgumentError
+        If the policy has to be told rewards that the instance does not show.
 
     Examples
     --------
@@ -254,6 +265,7 @@ def simulate(
     if getattr(forgetting, "unit", "decisions") != "decisions":
         got = f"{shown(forgetting)}; a simulation has no clock, and would not repeat"
         raise ArgumentValueError("make_policy", "a policy that forgets in decisions", got)
+    _check_shown(instance, policy)
     by_context = hasattr(instance, "contexts") and isinstance(getattr(policy, "actions", None), Items)
     noise = IndexedNormals(child(seed, NOISE_STREAM))
     actions = np.empty(rounds, dtype=np.intp)
@@ -280,6 +292,21 @@ def simulate(
             for name, value in decision.diagnostics.items():
                 recorded.setdefault(name, np.full(rounds, np.nan))[t] = value
     return Trace(np.cumsum(regret), actions, rewards, probabilities, seconds, recorded)
+
+
+def _check_shown(instance: World, policy: object) -> None:
+    """Refuse a policy that has to be told more than the feedback graph of an instance shows."""
+    graph: BoolArray | None = getattr(instance, "feedback", None)
+    own: BoolArray | None = getattr(getattr(policy, "actions", None), "feedback", None)
+    known = own if graph is None else graph
+    if known is None:
+        return
+    alone: BoolArray = np.eye(len(known), dtype=np.bool_)  # each action shows its own reward
+    hidden = np.logical_and(alone if own is None else own, np.logical_not(alone if graph is None else graph))
+    if hidden.any():
+        row, other = (int(one) for one in np.argwhere(hidden)[0])
+        got = f"one that has to be told the reward of action {other} when {row} is played, which is hidden"
+        raise ArgumentValueError("make_policy", "a policy with the feedback graph of the instance", got)
 
 
 def _shown(instance: World, t: int, decision: Decision, noise: IndexedNormals) -> list[float]:
