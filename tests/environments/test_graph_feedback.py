@@ -132,3 +132,23 @@ def test_a_policy_that_has_to_be_told_hidden_rewards_is_refused() -> None:
     for world in (instance, alone, hiding):
         with pytest.raises(ArgumentError, match=r"^make_policy"):
             sb.simulate(sb.maker(sb.LinTS, feedback=np.ones((3, 3))), world, horizon=3)
+
+
+def test_the_contexts_of_an_instance_are_those_with_a_graph() -> None:
+    environment = sb.environments.ContextualActions(4, 3, 5, 2)
+    instance, plain = sb.environments.GraphFeedback(environment, np.ones((5, 5))).sample(0), environment.sample(0)
+    problem = sb.experiments.Problem.of(instance, 10, np.random.SeedSequence(0))
+    without = sb.experiments.Problem.of(plain, 10, np.random.SeedSequence(0))
+    np.testing.assert_array_equal(problem.items, without.items)
+    np.testing.assert_array_equal(problem.users, without.users)
+    made: list[sb.Policy] = []
+
+    def by_context(given: sb.experiments.Problem) -> sb.Policy:
+        policy = sb.LinTS(given.items, contexts=given.users, feedback=given.feedback, seed=given.seed)
+        made.append(policy)
+        return policy
+
+    sb.simulate(by_context, instance, horizon=3)
+    assert sorted(made[0].shown(2)) == [0, 1, 2, 3, 4]
+    fixed = sb.environments.GaussianActions(4, 2, n_actions=3).sample(0)
+    assert not hasattr(sb.environments.GraphInstance(fixed, np.eye(3)), "contexts")

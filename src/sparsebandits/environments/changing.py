@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sparsebandits.arguments import ArgumentTypeError, FloatArray, shown
-from sparsebandits.environments.instance import Instance, Outcome, check_row
+from sparsebandits.arguments import ArgumentTypeError, shown
+from sparsebandits.environments.instance import Instance, RoundByRound
 from sparsebandits.randomness import Seed, child
 
 
@@ -70,7 +70,7 @@ def check_fixed(drawn: object) -> Instance:
     return drawn
 
 
-class ChangingInstance:
+class ChangingInstance(RoundByRound):
     """An instance with new actions in each round; θ* and the family of the rewards do not change.
 
     Policies are made with the actions of round 0, and are offered those of each round when it comes.
@@ -118,43 +118,6 @@ class ChangingInstance:
         if round_number != self._round:
             self._round, self._now = round_number, replace(self._now, actions=self._draw(round_number).actions)
         return self._now
-
-    def offered(self, round_number: int) -> FloatArray:
-        """Return the actions of one round.
-
-        Parameters
-        ----------
-        round_number : int
-            The round, counted from 0.
-
-        Returns
-        -------
-        array of shape (K, d)
-        """
-        return self.at(round_number).actions
-
-    def outcome(self, round_number: int, action: int, features: FloatArray) -> Outcome:
-        """Return what a decision was worth against the other actions of its round.
-
-        Parameters
-        ----------
-        round_number : int
-            The round, counted from 0.
-        action : int
-            The row that was chosen; -1 if actions have no rows.
-        features : array of shape (d,)
-            The action itself.
-
-        Returns
-        -------
-        Outcome
-
-        Raises
-        ------
-        ArgumentValueError
-            If the decision has no row.
-        """
-        return self.at(round_number).outcome(round_number, check_row(action), features)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
+from sparsebandits.environments.contexts import Contexts
 from sparsebandits.environments.instance import Environment, Outcome, World
 from sparsebandits.randomness import Seed
 
@@ -44,6 +45,8 @@ class GraphInstance:
         The variance of a Gaussian reward around its mean; NaN for other families.
     rewards : Gaussian, Bernoulli or Poisson
         The family of the rewards.
+    contexts : Contexts
+        The contexts and items of the instance, if it has them.
     """
 
     def __init__(self, instance: World, graph: object) -> None:
@@ -59,6 +62,8 @@ class GraphInstance:
         self.actions = instance.actions
         self.noise_variance = instance.noise_variance
         self.rewards = instance.rewards
+        if hasattr(instance, "contexts"):
+            self.contexts: Contexts = instance.contexts
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.instance!r}, {np.count_nonzero(self.feedback)} edges)"

@@ -10,6 +10,7 @@ may be made from the context of a round (``contexts.py``), and a round may have 
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -155,6 +156,61 @@ class World(Protocol):
         -------
         Outcome
         """
+
+
+class RoundByRound(ABC):
+    """An instance with new actions in each round; a subclass says what they are and what they are worth."""
+
+    @abstractmethod
+    def at(self, round_number: int) -> Round:
+        """Return the actions of one round and what they are worth.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+
+        Returns
+        -------
+        Round
+        """
+
+    def offered(self, round_number: int) -> FloatArray:
+        """Return the actions of one round.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+
+        Returns
+        -------
+        array of shape (K, d)
+        """
+        return self.at(round_number).actions
+
+    def outcome(self, round_number: int, action: int, features: FloatArray) -> Outcome:
+        """Return what a decision was worth against the other actions of its round.
+
+        Parameters
+        ----------
+        round_number : int
+            The round, counted from 0.
+        action : int
+            The row that was chosen; -1 if actions have no rows.
+        features : array of shape (d,)
+            The action itself.
+
+        Returns
+        -------
+        Outcome
+
+        Raises
+        ------
+        ArgumentValueError
+            If the decision has no row.
+        """
+        return self.at(round_number).outcome(round_number, action, features)
 
 
 def check_row(action: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from sparsebandits.arguments import FloatArray, check_count, frozen
 from sparsebandits.environments.contexts import Contexts
-from sparsebandits.environments.instance import Outcome, check_row
+from sparsebandits.environments.instance import Outcome, RoundByRound, check_row
 from sparsebandits.model.families import Bernoulli
 
 
@@ -74,7 +74,7 @@ class LabelledRound:
         return Outcome(mean, 1.0 - mean, row)
 
 
-class LabelledInstance:
+class LabelledInstance(RoundByRound):
     """An instance with a new context in each round, for which one action is right.
 
     Policies are made with the actions of round 0, and are offered those of each round when it comes.
@@ -146,40 +146,3 @@ class LabelledInstance:
         """
         start = check_count("first", first, least=0)
         return [self._label(start + t) for t in range(check_count("rounds", rounds))]
-
-    def offered(self, round_number: int) -> FloatArray:
-        """Return the actions of one round.
-
-        Parameters
-        ----------
-        round_number : int
-            The round, counted from 0.
-
-        Returns
-        -------
-        array of shape (K, d)
-        """
-        return self.at(round_number).actions
-
-    def outcome(self, round_number: int, action: int, features: FloatArray) -> Outcome:
-        """Return what a decision was worth: a mean reward of 1 and no regret if it was right, else 0 and a regret of 1.
-
-        Parameters
-        ----------
-        round_number : int
-            The round, counted from 0.
-        action : int
-            The row that was chosen; -1 if actions have no rows.
-        features : array of shape (d,)
-            The action itself.
-
-        Returns
-        -------
-        Outcome
-
-        Raises
-        ------
-        ArgumentValueError
-            If the decision has no row.
-        """
-        return self.at(round_number).outcome(round_number, action, features)
