@@ -10,6 +10,7 @@ from tests.policies.table import ALL, CANNOT_LEARN_A_FIXED_SET, POLICIES, Maker,
 
 every_policy = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 with_rows = pytest.mark.parametrize("make", POLICIES.values(), ids=POLICIES)
+ESTIMATES = [name for name in POLICIES if hasattr(getattr(sb.rivals, name.split(",")[0], None), "coefficients")]
 
 
 @every_policy
@@ -198,6 +199,24 @@ def test_explanations(make: Maker) -> None:
         policy.explain(decision.id)
     with pytest.raises(ValueError, match="decision: expected one of this policy's"):
         policy.explain(99)
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_reading_coefficients_changes_nothing(name: str) -> None:
+    """Planted: an estimate that is made when it is read starts the next one from another place."""
+    read, unread = (POLICIES[name](some_actions(8, 4), seed=0) for _ in range(2))
+    for round_number in range(6):
+        batches = [[policy.ask() for _ in range(4)] for policy in (read, unread)]
+        assert [(one.action, one.probability) for one in batches[0]] == [
+            (one.action, one.probability) for one in batches[1]
+        ]
+        for number, (one, other) in enumerate(zip(*batches, strict=True)):
+            reward = float(one.features[0]) + np.sin(4 * round_number + number)
+            read.tell(one, reward)
+            unread.tell(other, reward)
+            before = fingerprint(read)
+            assert np.isfinite(read.coefficients).all()  # type: ignore[attr-defined]
+            assert fingerprint(read) == before == fingerprint(unread)
 
 
 def test_tables_with_other_things_than_numbers_are_refused_by_column() -> None:

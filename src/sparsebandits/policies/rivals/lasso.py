@@ -360,5 +360,5 @@ class LassoPolicy(Policy):
     def coefficients(self) -> FloatArray:
         """Estimate of θ that the next decision uses, shape ``(d,)``."""
         with self._lock:
-            estimate: Estimate = self.posterior.estimate()
+            estimate: Estimate = forked(self.posterior).estimate()
         return estimate.coefficients.copy()

@@ -41,6 +41,7 @@ from sparsebandits.arguments import (
     check_positive,
     shown,
 )
+from sparsebandits.atomic import forked
 from sparsebandits.layouts import Count, Layout, Reals, read, wrong
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
@@ -335,5 +336,5 @@ class LassoBandit(Policy):
     def coefficients(self) -> FloatArray:
         """All-sample estimates that the next decision uses: one row per arm, or a single row if arms are pooled."""
         with self._lock:
-            estimates: FloatArray = self.posterior.estimates(self.posterior.n_arms or 1)[1]
+            estimates: FloatArray = forked(self.posterior).estimates(self.posterior.n_arms or 1)[1]
         return estimates.copy()

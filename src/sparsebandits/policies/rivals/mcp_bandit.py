@@ -24,6 +24,7 @@ import math
 import numpy as np
 
 from sparsebandits.arguments import FloatArray, check_choice, check_count, check_positive
+from sparsebandits.atomic import forked
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.policies.rivals.lasso import check_weight, lasso, least_squares
@@ -196,5 +197,5 @@ class MCPBandit(Policy):
     def coefficients(self) -> FloatArray:
         """All-sample estimates that the next decision uses: one row per arm, or a single row if arms share one."""
         with self._lock:
-            estimates: FloatArray = self.posterior.estimates(self.posterior.n_arms or 1)[1]
+            estimates: FloatArray = forked(self.posterior).estimates(self.posterior.n_arms or 1)[1]
         return estimates.copy()

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import FloatArray, check_count, check_positive
+from sparsebandits.atomic import forked
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
 from sparsebandits.policies.rivals.lasso import check_weight
@@ -214,4 +215,4 @@ class SquareCB(Policy):
     def coefficients(self) -> FloatArray:
         """Coefficients θ̂ of the oracle that the next decision uses, shape ``(d,)``."""
         with self._lock:
-            return coefficients_of(self.posterior).copy()
+            return coefficients_of(forked(self.posterior)).copy()

@@ -43,6 +43,7 @@ from sparsebandits.arguments import (
     check_positive,
     shown,
 )
+from sparsebandits.atomic import forked
 from sparsebandits.layouts import ABOVE_ONE, Count, Layout, Number, Reals, read
 from sparsebandits.model.evidence import Evidence
 from sparsebandits.policies.actions import ActionSet
@@ -361,5 +362,5 @@ class VariationalTS(Policy):
     def coefficients(self) -> FloatArray:
         """Variational posterior mean of θ that the next decision uses, shape ``(d,)``."""
         with self._lock:
-            field: MeanField = self.posterior.posterior()
+            field: MeanField = forked(self.posterior).posterior()
         return field.inclusion * field.mean
