@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.arguments import ArgumentError
+from sparsebandits.arguments import ArgumentError, SaveFileError
 from sparsebandits.files import pack, write_atomically
 from sparsebandits.journal.events import _line
 from sparsebandits.policies import ActionSet
 from sparsebandits.policies.policy import KIND, VERSION
+from sparsebandits.policies.saved import check_record
 from sparsebandits.rules import Beliefs
 from tests.policies.table import fingerprint, some_actions
 
@@ -464,3 +465,15 @@ def test_an_explanation_names_what_is_shown(tmp_path: Path) -> None:
     for each in (policy, sb.load(tmp_path / "policy")):
         assert "It shows the rewards of b, c." in str(each.explain(several.id))
         assert "It shows the reward of e." in str(each.explain(one.id))
+
+
+def test_the_record_of_decisions_without_a_reward_of_their_own() -> None:
+    """All of them are checked at once: a set that was made for each took half a minute for 20,000."""
+    count = 20_000
+    state = sb.LinTS(ACTIONS, feedback=np.zeros((K, K)), seed=0).state()
+    state["rewards"] = np.full(count, np.nan)
+    state["evidence"] = np.zeros(count)
+    state["shown"] = {"id": np.arange(count), "action": np.zeros(count, dtype=np.int64), "reward": np.empty(0)}
+    check_record(state, {}, {"asked": count, "dimension": ACTIONS.shape[1]})
+    with pytest.raises(SaveFileError, match="pending"):
+        check_record({**state, "shown": {**state["shown"], "id": np.arange(1, count + 1)}}, {}, {"asked": count})

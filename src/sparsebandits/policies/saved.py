@@ -134,8 +134,8 @@ def check_record(state: Mapping[str, Any], pending: Mapping[int, Any], sizes: Ma
         If decisions, or rewards that are missing, are not those that await their reward.
     """
     found = read(POLICY, state, sizes, more=True)
-    told = found.get("shown", {"id": []})["id"]  # with a feedback graph, a decision need not show its own reward
-    awaited = [one for one in np.flatnonzero(np.isnan(found["rewards"])).tolist() if one not in set(told)]
+    told = found.get("shown", {"id": ()})["id"]  # with a feedback graph, a decision need not show its own reward
+    awaited = np.setdiff1d(np.flatnonzero(np.isnan(found["rewards"])), told).tolist()
     if awaited != list(pending):
         raise wrong("pending", f"the {len(awaited)} decisions without a reward", f"{len(pending)} others")
     for number, decision in pending.items():
