@@ -88,3 +88,17 @@ def test_decision_by_decision() -> None:
         rewards.append(reward)
         policy.tell(decision, reward)
     np.testing.assert_allclose(policy.coefficients, theta, atol=0.2)
+
+
+@pytest.mark.parametrize("most_subsets", [1000, 1])
+@pytest.mark.parametrize("units", [(1e-6, 1.0), (1e-12, 1e3), (1e40, 1e-40)])
+def test_units_of_features_do_not_matter(units: tuple[float, float], most_subsets: int) -> None:
+    """Planted: a jitter of 1e-10 of the mean square of all features hides one in a unit of a million."""
+    rng = np.random.default_rng(0)
+    x, scale = rng.standard_normal((40, 6)), np.ones(6)
+    scale[0], scale[3] = units
+    y = x @ np.array([1.0, 0.0, 0.0, -0.8, 0.0, 0.0]) + 0.1 * rng.standard_normal(40)
+    plain = sb.rivals.SubsetFit(2, most_subsets)(x, y, np.zeros(6))
+    scaled = sb.rivals.SubsetFit(2, most_subsets)(x * scale, y, np.zeros(6))
+    assert np.flatnonzero(plain.lasso).tolist() == [0, 3] == np.flatnonzero(scaled.lasso).tolist()
+    np.testing.assert_allclose(scaled.coefficients * scale, plain.coefficients, rtol=1e-9)

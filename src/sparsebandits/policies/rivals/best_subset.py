@@ -54,7 +54,7 @@ CHUNK = 10_000
 """Number of subsets whose normal equations are solved at a time."""
 
 RIDGE = 1e-10
-"""Share of the mean square of features that is added to normal equations, so that collinear features can be solved."""
+"""Added to the normal equations of features of unit length, so that collinear features can be solved."""
 
 GAIN = 1e-9
 """Share of the loss by which an exchange has to lower it, so that rounding does not go round in circles."""
@@ -176,12 +176,15 @@ class SubsetFit:
         """Return least squares on the best subset; in place of a Lasso, 1 for each selected feature and 0 elsewhere."""
         dimension = x.shape[1]
         size = min(self.size, dimension)
-        gram = x.T @ x
-        gram[np.diag_indices(dimension)] += RIDGE * float(np.trace(gram)) / dimension or 1.0
+        lengths = np.linalg.norm(x, axis=0)
+        lengths = np.where(lengths > 0.0, lengths, 1.0)
+        unit = x / lengths  # so that units of features do not matter
+        gram = unit.T @ unit
+        gram[np.diag_indices(dimension)] += RIDGE
         exact = math.comb(dimension, size) <= self.most_subsets
-        subset = (every_subset if exact else spliced_subset)(gram, x.T @ y, size)
+        subset = (every_subset if exact else spliced_subset)(gram, unit.T @ y, size)
         coefficients, selected = np.zeros(dimension), np.zeros(dimension)
-        coefficients[subset], selected[subset] = least_squares(x[:, subset], y), 1.0
+        coefficients[subset], selected[subset] = least_squares(unit[:, subset], y) / lengths[subset], 1.0
         return Estimate(coefficients, selected, 0.0)
 
 
