@@ -28,7 +28,7 @@ from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import NOISE_STREAM, POLICY_STREAM, IndexedNormals, Seed, child
 
 USERS = 500
-"""Number of users that a policy may see beforehand."""
+"""Number of users that a policy may see beforehand: those of the rounds after the horizon."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,10 @@ class Problem:
         The family of the rewards, and whether there is an intercept to be learnt; by default Gaussian rewards with
         ``noise_variance``.
     items, users : array of shape (K, q) and array of shape (m, p), or None
-        Where actions come from both: the items, and users such as those of the rounds, but others. A policy that is
-        made with items and contexts is asked with the user of each round, and all others with the features.
+        Where actions come from both: the items, and the users of the 500 rounds after the last. These are other users
+        than those of the rounds, except in a data set (``Classification``), whose rows come again after all have been
+        seen. A policy that is made with items and contexts is asked with the user of each round, and all others with
+        the features.
     feedback : bool array of shape (K, K), optional
         Whose rewards each action shows; by default its own.
     """
