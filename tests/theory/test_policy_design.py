@@ -130,3 +130,13 @@ def test_directions_that_are_not_seen_and_contexts_that_do_not_come() -> None:
 def test_bad_input(contexts: object, probability: object, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         exploratory_policy(contexts, probability)
+
+
+@pytest.mark.parametrize("rare", [1e-6, 1e-9, 1e-12, 1e-15, 1e-20])
+def test_a_context_that_hardly_ever_comes(rare: float) -> None:
+    """Only the rare context sees the last direction, in which it has to play: the optimum is 4 p."""
+    contexts = [np.eye(3)[:2], np.vstack((np.eye(3), 2.0 * np.eye(3)[2:], np.ones((1, 3))))]
+    found = exploratory_policy(contexts, [1.0 - rare, rare])
+    assert found.c_min == pytest.approx(4.0 * rare, rel=1e-3)
+    assert 4.0 * rare * (1.0 - 1e-6) <= found.upper_bound <= 4.0 * rare * (1.0 + 1e-3)
+    assert found.policy[1][3] > 0.999

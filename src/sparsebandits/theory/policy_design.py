@@ -36,7 +36,7 @@ from sparsebandits.arguments import (
 from sparsebandits.theory.design import CENTRED, DEPENDENT, SHRINK, SMALLEST, TOLERANCE
 
 LEAST_BARRIER = 1e-12
-"""Barrier parameter, relative to the scale of the eigenvalues, below which rounding errors defeat Newton's method."""
+"""Barrier parameter, relative to the smallest eigenvalue, below which rounding errors defeat Newton's method."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,20 +176,30 @@ def _solved(x: FloatArray, owner: IntArray, p: FloatArray) -> tuple[FloatArray, 
     singular, directions = np.linalg.svd(np.linalg.qr(x, mode="r"), full_matrices=True)[1:]
     if np.count_nonzero(singular > DEPENDENT * singular[0]) < dimension:
         return weights, 0.0, _upper_bound(x, owner, p, directions[-1:])
-    best, most, least = weights, _smallest(x, weights), _upper_bound(x, owner, p, np.eye(dimension))
+    most, direction = _smallest(x, weights)
+    best, least = weights, min(_upper_bound(x, owner, p, root) for root in (np.eye(dimension), direction))
     t, parameter = 0.5 * most, most
-    while parameter > LEAST_BARRIER and least - most > TOLERANCE * most:
-        weights, t, dual_root = _centre(x, owner, weights, t, parameter)
-        smallest, bound = _smallest(x, weights), _upper_bound(x, owner, p, dual_root)
+    while parameter > LEAST_BARRIER * most and least - most > TOLERANCE * most:
+        try:
+            weights, t, dual_root = _centre(x, owner, weights, t, parameter)
+        except np.linalg.LinAlgError:  # t is lost in the rounding errors of the largest eigenvalue
+            break
+        smallest, direction = _smallest(x, weights)
         if smallest > most:
             best, most = weights, smallest
-        least = min(least, bound)  # the bound of every iteration is valid
+        # The bounds of every iteration are valid.
+        least = min(least, *(_upper_bound(x, owner, p, root) for root in (dual_root, direction)))
         parameter /= SHRINK
     return best, most, least
 
 
-def _smallest(x: FloatArray, weights: FloatArray) -> float:
-    return max(float(np.linalg.eigvalsh(x.T @ (weights[:, np.newaxis] * x))[0]), 0.0)
+def _smallest(x: FloatArray, weights: FloatArray) -> tuple[float, FloatArray]:
+    """Return the smallest eigenvalue of Σ w φφ' and its direction, shape ``(1, d)``.
+
+    Singular values are accurate relative to the root of the largest eigenvalue, so an eigenvalue of 1e-15 is, too.
+    """
+    singular, directions = np.linalg.svd(np.linalg.qr(np.sqrt(weights)[:, np.newaxis] * x, mode="r"))[1:]
+    return float(singular[-1] ** 2), directions[-1:]
 
 
 def _upper_bound(x: FloatArray, owner: IntArray, p: FloatArray, dual_root: FloatArray) -> float:
