@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import sparsebandits as sb
-from sparsebandits.arguments import ArgumentError, FloatArray
+from sparsebandits.arguments import LARGEST, ArgumentError, FloatArray
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.rivals.epochs import BatchGrid, Doubling
 from sparsebandits.policies.rivals.lasso import Estimate
@@ -247,3 +247,16 @@ def test_regret_is_a_fraction_of_that_of_guessing(regressor: str) -> None:
 
         assert share_of_guessing(make, world) < 0.45
     assert share_of_guessing(make, world, sign=-1.0) > 0.9
+
+
+def test_a_large_exponent_is_greedy() -> None:
+    policy = sb.rivals.SquareCB(np.eye(2), exponent=400, seed=0)
+    for _ in range(12):
+        decision = policy.ask()
+        assert 0.0 < decision.probability <= 1.0
+        policy.tell(decision, float(decision.action))
+    assert (decision.action, decision.probability) == (1, 1.0)
+    rule = sb.rivals.InverseGapWeighting(exponent=400)
+    assert rule.rate(0) == 0.0
+    assert rule.rate(1) == 10.0
+    assert rule.rate(2) == rule.rate(10**6) == 10.0 * LARGEST

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import FloatArray, check_count, check_positive
+from sparsebandits.arguments import LARGEST, FloatArray, check_count, check_positive
 from sparsebandits.atomic import forked
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
@@ -34,6 +34,8 @@ from sparsebandits.rules.rule import Rule
 
 SCALE, EXPONENT = 10.0, 0.5
 """γ_t = 10 t^(1/2): the defaults ``gamma_scale`` and ``gamma_exponent`` of the program."""
+
+LOG_LARGEST = math.log(LARGEST)
 
 
 def inverse_gap_weights(values: FloatArray, gamma: float) -> FloatArray:
@@ -150,8 +152,9 @@ class InverseGapWeighting(Rule):
         check_oracle(posterior, type(self).__name__)
 
     def rate(self, decisions: int) -> float:
-        """Return γ_t after t decisions."""
-        return float(self.scale * decisions**self.exponent)
+        """Return γ_t after t decisions; t^exponent is at most 10⁵⁰, where play is greedy."""
+        grown = LARGEST if self.exponent * math.log(max(decisions, 1)) > LOG_LARGEST else decisions**self.exponent
+        return float(self.scale * grown)
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Draw an action."""
