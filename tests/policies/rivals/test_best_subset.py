@@ -102,3 +102,12 @@ def test_units_of_features_do_not_matter(units: tuple[float, float], most_subset
     scaled = sb.rivals.SubsetFit(2, most_subsets)(x * scale, y, np.zeros(6))
     assert np.flatnonzero(plain.lasso).tolist() == [0, 3] == np.flatnonzero(scaled.lasso).tolist()
     np.testing.assert_allclose(scaled.coefficients * scale, plain.coefficients, rtol=1e-9)
+
+
+def test_a_penalty_below_rounding_errors() -> None:
+    """The matrix of the bonus was singular."""
+    policy = sb.rivals.BestSubset(1e10 * np.ones((4, 3)), sparsity=2, most_subsets=1, seed=0)
+    for number in range(12):
+        decision = policy.ask()
+        assert np.isfinite(decision.reasons.columns["upper bound"]).all()
+        policy.tell(decision, np.sin(number))

@@ -128,3 +128,13 @@ def test_regret_on_an_easy_instance() -> None:
 
     assert share_of_guessing(make, environment) < 1 / 4
     assert share_of_guessing(make, environment, sign=-1.0) > 1 / 4
+
+
+@pytest.mark.parametrize("actions", [1e10 * np.ones((4, 3)), 1e30 * np.eye(3), 1e10 * np.outer([1, 2], [1, 1e-9])])
+def test_a_penalty_below_rounding_errors(actions: FloatArray) -> None:
+    """The normal equations were singular, or had negative lengths."""
+    policy = sb.rivals.DLinUCB(actions, sb.Discount(half_life=10), seed=0)
+    for number in range(10):
+        decision = policy.ask()
+        assert np.isfinite(decision.reasons.columns["upper bound"]).all()
+        policy.tell(decision, np.sin(number))

@@ -40,7 +40,7 @@ from sparsebandits.arguments import (
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Recorder
 from sparsebandits.policies.rivals.epochs import Doubling, EpochEstimator
-from sparsebandits.policies.rivals.lasso import Estimate, LassoPolicy, check_weight, least_squares
+from sparsebandits.policies.rivals.lasso import Estimate, LassoPolicy, check_weight, least_squares, solve_penalised
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
@@ -218,8 +218,8 @@ class SubsetOptimism(Rule):
         estimated = learner.estimate()
         coefficients, selected = estimated.coefficients, np.flatnonzero(estimated.lasso)
         past, rows = learner.samples.x[:, selected], features[:, selected]
-        matrix = past.T @ past + self.penalty * np.eye(len(selected))
-        lengths = np.sqrt(np.maximum((rows * np.linalg.solve(matrix, rows.T).T).sum(axis=1), 0.0))
+        solved = solve_penalised(past.T @ past, self.penalty, rows.T)  # V⁻¹a_S
+        lengths = np.sqrt(np.maximum(np.einsum("ks,sk->k", rows, solved), 0.0))
         estimate, bonus = features @ coefficients, self.width * lengths
         upper = estimate + bonus
         action, probability = pick(upper, rng)

@@ -39,6 +39,7 @@ from sparsebandits.model.evidence import Evidence
 from sparsebandits.model.forgetting import Discount
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.policy import Policy, Recorder
+from sparsebandits.policies.rivals.lasso import solve_penalised
 from sparsebandits.randomness import Seed
 from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
@@ -93,7 +94,7 @@ class DiscountedLeastSquares:
 
     def coefficients(self) -> FloatArray:
         """Return θ̂, shape ``(d,)``."""
-        return np.asarray(np.linalg.solve(self._penalised(self.evidence), self.evidence.moment), dtype=np.float64)
+        return solve_penalised(self.evidence.gram, self.penalty, self.evidence.moment[:, np.newaxis])[:, 0]
 
     def lengths(self, x: FloatArray) -> FloatArray:
         """Return √(a'V⁻¹ṼV⁻¹a) of each row.
@@ -107,11 +108,9 @@ class DiscountedLeastSquares:
         -------
         array of shape (K,)
         """
-        solved = np.linalg.solve(self._penalised(self.evidence), x.T)  # V⁻¹a
-        return np.asarray(np.sqrt(np.einsum("dk,dk->k", solved, self._penalised(self.squared) @ solved)))
-
-    def _penalised(self, evidence: Evidence) -> FloatArray:
-        return evidence.gram + self.penalty * np.eye(self.dimension)
+        solved = solve_penalised(self.evidence.gram, self.penalty, x.T)  # V⁻¹a
+        squares = np.einsum("dk,dk->k", solved, self.squared.gram @ solved + self.penalty * solved)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
     def state(self) -> dict[str, Any]:
         """Return the sums."""

@@ -119,6 +119,32 @@ def least_squares(x: FloatArray, y: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.lstsq(x, y)[0], dtype=np.float64)
 
 
+def solve_penalised(gram: FloatArray, penalty: float, right: FloatArray) -> FloatArray:
+    """Return (G + λI)⁻¹R, also where λ is below the rounding errors of G.
+
+    Parameters
+    ----------
+    gram : array of shape (d, d)
+        G, positive semidefinite.
+    penalty : float
+        λ.
+    right : array of shape (d, k)
+        R.
+
+    Returns
+    -------
+    array of shape (d, k)
+
+    Examples
+    --------
+    >>> solve_penalised(np.diag([1.0, 3.0]), 1.0, np.ones((2, 1))).ravel()
+    array([0.5 , 0.25])
+    """
+    values, vectors = np.linalg.eigh(gram)
+    least = np.finfo(np.float64).eps * len(values) * values.max(initial=0.0)  # smaller eigenvalues are rounding errors
+    return np.asarray(vectors @ (vectors.T @ right / (np.maximum(values, least) + penalty)[:, np.newaxis]))
+
+
 def root_log_rate(count: int, dimension: int) -> float:
     """Return √((log t + log d) / t), the rate of the penalties of Bastani and Bayati and of Kim and Paik."""
     return math.sqrt((math.log(count) + math.log(dimension)) / count)
