@@ -181,3 +181,12 @@ def test_the_compiled_ascent_is_the_plain_one(slab: str, monkeypatch: pytest.Mon
     for name in ("mean", "deviation", "inclusion"):
         np.testing.assert_allclose(getattr(compiled, name), getattr(plain, name), rtol=1e-9)
     assert not np.allclose(compiled.mean, start.mean)
+
+
+@pytest.mark.parametrize("rate", [1e12, 1e30])
+def test_a_narrow_slab_excludes_everything(rate: float) -> None:
+    """The determinant of a Newton step was lost in rounding errors."""
+    policy = sb.rivals.VariationalTS(some_actions(5, 3), rate=rate, seed=0)
+    for number in range(14):
+        policy.tell(policy.ask(), np.sin(number))
+    assert np.abs(policy.coefficients).max() < 1e-6

@@ -66,7 +66,8 @@ def laplace_coordinate(
         mean_mean = curvature + density / deviation
         mixed = -density * z / deviation
         deviation_deviation = curvature + (density * z * z + 1.0 / deviation) / deviation
-        determinant = mean_mean * deviation_deviation - mixed * mixed
+        # mean_mean · deviation_deviation − mixed², in which the large terms cancel if λ is large
+        determinant = curvature * deviation_deviation + density / deviation * (curvature + 1.0 / deviation / deviation)
         mean_step = (deviation_deviation * by_mean - mixed * by_deviation) / determinant
         deviation_step = (mean_mean * by_deviation - mixed * by_mean) / determinant
         decrement = by_mean * mean_step + by_deviation * deviation_step
