@@ -98,3 +98,11 @@ def test_defaults() -> None:
     for name in ("forced_penalty", "all_penalty"):
         assert getattr(policy.posterior, name) == getattr(other.posterior, name)
     assert (policy.posterior.concavity, policy.posterior.n_arms) == (3.0, None)
+
+
+def test_tiny_penalties_are_least_squares() -> None:
+    """Columns over tiny weights overflowed."""
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((20, 3)), rng.standard_normal(20)
+    found = weighted_lasso(100.0 * x, 1e27 * y, np.full(3, 1e-300), np.zeros(3))
+    np.testing.assert_allclose(found, 1e25 * np.linalg.lstsq(x, y)[0], rtol=1e-4)

@@ -62,7 +62,9 @@ def weighted_lasso(x: FloatArray, y: FloatArray, weights: FloatArray, start: Flo
         residual = target - x[:, free] @ np.linalg.lstsq(x[:, free], target)[0]
         rest, columns = residual[:, 0].copy(), residual[:, 1:]
     if len(held):
-        theta[held] = lasso(columns / weights[held], rest, 1.0, start[held] * weights[held]) / weights[held]
+        largest = float(weights.max())
+        shares = weights[held] / largest  # columns over tiny weights would overflow
+        theta[held] = lasso(columns / shares, rest, largest, start[held] * shares) / shares
     if len(free):
         theta[free] = least_squares(x[:, free], y - x[:, held] @ theta[held])
     return theta
