@@ -43,17 +43,16 @@ def informed(policy: Any, problem: Problem, **settings: Any) -> sb.Policy:
     return default(policy, problem, noise_variance=problem.noise_variance, **settings)
 
 
-LAZY = {"refit_growth": 0.1}
 PLAYERS: dict[str, Make] = {
     OURS: partial(default, sb.SparseIDS),
     "VariationalTS": partial(default, sb.rivals.VariationalTS),
     "VariationalTS, growing": partial(default, sb.rivals.VariationalTS, growing=True, rate=0.2),
-    "LassoGreedy": partial(informed, sb.rivals.LassoGreedy, **LAZY),
-    "SALasso": partial(informed, sb.rivals.SALasso, **LAZY),
-    "ThresholdedLasso": partial(informed, sb.rivals.ThresholdedLasso, **LAZY),
-    "LassoBandit": partial(informed, sb.rivals.LassoBandit, parameters="shared", **LAZY),
-    "DRLasso": partial(informed, sb.rivals.DRLasso, **LAZY),
-    "MCPBandit": partial(informed, sb.rivals.MCPBandit, **LAZY),
+    "LassoGreedy": partial(informed, sb.rivals.LassoGreedy, refit_growth=0.1),
+    "SALasso": partial(informed, sb.rivals.SALasso, refit_growth=0.1),
+    "ThresholdedLasso": partial(informed, sb.rivals.ThresholdedLasso, refit_growth=0.1),
+    "LassoBandit": partial(informed, sb.rivals.LassoBandit, parameters="shared", refit_growth=0.1),
+    "DRLasso": partial(informed, sb.rivals.DRLasso, refit_growth=0.1),
+    "MCPBandit": partial(informed, sb.rivals.MCPBandit, refit_growth=0.1),
 }
 SETTINGS = {
     "chakraborty": Setting(

@@ -12,6 +12,7 @@ one after the other, so rewards may come singly, late or in batches, from whatev
 α ~ N(ȳ − ⟨x̄, θ⟩, σ² / W), so the mean reward of an action a is ȳ + ⟨a − x̄, θ⟩ in expectation over α.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -78,6 +79,8 @@ class Level:
         """
         if len(y) == 0:
             return x, y, self
+        if len(y) == 1 and self.weight > 0:
+            return self._contrast(x, y, 1.0 if weights is None else float(weights[0]))
         # Relative to a value among them: values far from zero would lose digits in the sums.
         origin, zero = (self.features, self.reward) if self.weight > 0 else (x[0], float(y[0]))
         rows, rewards = x - origin, y - zero
@@ -93,6 +96,13 @@ class Level:
         means = (sums[first:] - own[:, np.newaxis] * rows[first:]) / before[:, np.newaxis]
         mean_rewards = (sum_rewards[first:] - own * rewards[first:]) / before
         return scale[:, np.newaxis] * (rows[first:] - means), scale * (rewards[first:] - mean_rewards), level
+
+    def _contrast(self, x: FloatArray, y: FloatArray, own: float) -> tuple[FloatArray, FloatArray, "Level"]:
+        """Return what :meth:`contrasts` does, to the byte, for the single observation that mostly comes."""
+        row, reward, total = x - self.features, y - self.reward, self.weight + own
+        level = Level(self.features + own * row[0] / total, self.reward + own * float(reward[0]) / total, total)
+        scale = math.sqrt(own * self.weight / total)
+        return scale * row, scale * reward, level
 
     def scaled(self, factor: float) -> "Level":
         """Return the level if every observation so far counts less.

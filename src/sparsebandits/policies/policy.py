@@ -603,7 +603,7 @@ class Policy:
             available = on_offer(self.actions, actions, None, context)[1]
         else:
             available = self.actions if actions is None else self.actions.plain().matched(actions)
-        beliefs = self._beliefs(available, self.posterior, OptimaMemory(), self._asked)
+        beliefs = self._beliefs(available, forked(self.posterior), OptimaMemory(), self._asked)
         mean, variance = beliefs.means, beliefs.variances + beliefs.level_variance
         if beliefs.level is not None and beliefs.level.weight == 0.0:  # at any level
             mean, variance = np.full(len(mean), np.nan), np.full(len(mean), np.inf)
@@ -639,8 +639,9 @@ class Policy:
         """
         if not hasattr(self.posterior, "draws"):
             raise ArgumentTypeError("policy", "one with a posterior to report on", type(self.posterior).__name__)
-        own: Health = self.posterior.health()
-        beliefs = self._beliefs(self.actions, self.posterior, OptimaMemory(), self._asked)
+        fork = forked(self.posterior)
+        own: Health = fork.health()
+        beliefs = self._beliefs(self.actions, fork, OptimaMemory(), self._asked)
         if beliefs.are_the_priors:
             return Health(own.good, f"{own.text}. Nothing has been learnt yet: this is the prior")
         found = self.rule.health(beliefs)

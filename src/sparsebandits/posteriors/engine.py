@@ -548,9 +548,10 @@ class Engine(ABC):
             matter, and probabilities below 1e-6 as ``<1e-6``.
         """
         features = feature_names(self.feature_names if names is None else names, self.dimension)
-        draws = self.draws()
+        other = forked(self)  # since whoever looks changes nothing
+        draws = other.draws()
         columns = moments(draws.theta, draws.weights)
-        columns |= {"P(included)": self.inclusion(), "P(positive)": draws.weights @ (draws.theta > 0)}
+        columns |= {"P(included)": other.inclusion(), "P(positive)": draws.weights @ (draws.theta > 0)}
         if isinstance(self.rewards, Linked) and self.rewards.ratio is not None:
             columns |= {self.rewards.ratio: np.exp(np.minimum(columns["mean"], LARGEST_LOG))}
         found = _rows("feature", features, columns)
@@ -560,9 +561,10 @@ class Engine(ABC):
 
     def hyperparameters(self) -> Rows:
         """Return mean, standard deviation and 95% interval of each hyperparameter that is learnt."""
-        learnt = self.learnt()
-        values = np.column_stack(list(learnt.values())) if learnt else np.empty((len(self.draws()), 0))
-        return _rows("hyperparameter", list(learnt), moments(values, self.draws().weights))
+        other = forked(self)
+        draws, learnt = other.draws(), other.learnt()
+        values = np.column_stack(list(learnt.values())) if learnt else np.empty((len(draws), 0))
+        return _rows("hyperparameter", list(learnt), moments(values, draws.weights))
 
     def to_xarray(self, names: Sequence[str] | None = None) -> Any:
         """Return an ``xarray.Dataset`` as ArviZ reads it: ``theta`` over (chain, draw, feature), and what is learnt.
