@@ -51,7 +51,7 @@ sbom: .tools/installed
 
 # Peers are installed into environments of their own. Each section writes benchmarks/results/NAME.json and takes some
 # minutes (make bench SECTIONS=limits for one of them); the guard comes last and fails if a kernel has become slower.
-SECTIONS ?= decisions regret posteriors limits scaling click_speed workers start large nuts former
+SECTIONS ?= decisions regret posteriors limits scaling click_speed context_speed workers start large nuts former
 
 bench: .bench/installed $(SECTIONS:%=bench-%)
 	.bench/bin/python -m benchmarks.scaling_plot

@@ -550,6 +550,12 @@ def test_comparisons_have_worlds_that_no_grid_was_tuned_on() -> None:
     assert not seeds & {draws.SEED, rule_games.SEED, screening.SEED, out_of_the_box.SEED}
 
 
+def test_context_speed() -> None:
+    page = run("benchmarks.context_speed", "--quick")
+    assert page.count("at most 15 ") == 2
+    assert re.search(r"^conditional IDS( +[\d.]+){3}$", page, re.MULTILINE)
+
+
 def test_click_speed() -> None:
     page = run("benchmarks.click_speed", "--quick")
     assert page.count("at most 5 ") == 4

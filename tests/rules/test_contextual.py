@@ -45,7 +45,7 @@ def test_regret_and_spread_are_loops_over_contexts_and_draws(kind: str) -> None:
         draws = dense if kind == "dense" else compressed(dense)
         mean = dense.weights @ dense.theta
         optimal = coming.optimal(draws, mean)
-        regret, spread = coming.regret(draws, mean, optimal), np.zeros((6, 6))
+        regret, spread = coming.regret(draws, coming.features @ mean, optimal), np.zeros((6, 6))
         for s in range(len(coming)):
             own = coming.features[coming.starts[s] : coming.starts[s + 1]]
             values = dense.theta @ own.T
@@ -59,6 +59,7 @@ def test_regret_and_spread_are_loops_over_contexts_and_draws(kind: str) -> None:
                 share = dense.weights[members].sum()
                 apart = dense.weights[members] @ dense.theta[members] / share - mean
                 spread += coming.probability[s] * share * np.outer(apart, apart)
+        np.testing.assert_allclose(coming.spread(draws, mean, optimal, single=True), spread, atol=1e-5)
         np.testing.assert_allclose(coming.spread(draws, mean, optimal), spread, atol=1e-12)
 
 

@@ -28,6 +28,9 @@ from sparsebandits.posteriors.draws import Draws
 from sparsebandits.posteriors.rows import Rows
 from sparsebandits.rules.optima import ROUNDING, sums_of_bits, tied
 
+LEAST = 1e-20
+"""Weight of a group that is left out in single precision, whose range it would leave."""
+
 GainOf: TypeAlias = Callable[[FloatArray, FloatArray | None], FloatArray]
 """Gain of one reward of each row of features, given the noise variances of the rewards where those differ."""
 
@@ -189,16 +192,14 @@ class Around:
         -------
         int or None
         """
-        sizes = np.diff(self.starts)
-        for context in np.flatnonzero(sizes == len(actions)).tolist():
-            begin = self.starts[context]
-            if np.array_equal(self.features[begin], actions[0]) and np.array_equal(
-                self.features[begin : self.starts[context + 1]], actions
-            ):
+        first = sums_of_bits(actions[:1])[0]
+        alike = (np.diff(self.starts) == len(actions)) & (self._bits[self.starts[:-1]] == first)
+        for context in np.flatnonzero(alike).tolist():
+            if np.array_equal(self.features[self.starts[context] : self.starts[context + 1]], actions):
                 return int(context)
         return None
 
-    def optimal(self, draws: Draws, mean: FloatArray) -> Optimal:
+    def optimal(self, draws: Draws, mean: FloatArray, expected: FloatArray | None = None) -> Optimal:
         """Return the best actions of all contexts under each draw.
 
         Parameters
@@ -207,6 +208,8 @@ class Around:
             Draws of θ.
         mean : array of shape (d,)
             E θ, by which actions that tie are compared.
+        expected : array of shape (N,), optional
+            ⟨φ, E θ⟩ of all actions, if it is known.
 
         Returns
         -------
@@ -215,7 +218,7 @@ class Around:
         if self._found is None or self._found.source is not draws.source:
             self._found, self._last = self._search(draws.source), None
         found = self._found
-        leaders = self._leaders(found.ties, mean)
+        leaders = self._leaders(found.ties, mean, expected)
         if self._last is None or not np.array_equal(self._last[0], leaders):
             action = found.action
             if found.ties is not None:
@@ -224,11 +227,11 @@ class Around:
             self._last = (leaders, Optimal.of(action, found.value, len(self.features)))
         return self._last[1]
 
-    def _leaders(self, ties: Ties | None, mean: FloatArray) -> IntArray:
+    def _leaders(self, ties: Ties | None, mean: FloatArray, expected: FloatArray | None) -> IntArray:
         """Return the action with the largest posterior mean of each set."""
         if ties is None:
             return np.empty(0, dtype=np.intp)
-        expected = self.features @ mean
+        expected = self.features @ mean if expected is None else expected
         unit = ROUNDING * float(self._reach @ np.abs(mean))
         rounded = np.rint(expected / unit) if unit > 0.0 else np.zeros(len(expected))
         order = np.lexsort((self._bits, rounded))
@@ -274,15 +277,15 @@ class Around:
         values = self.features[begin:end] @ theta
         return np.asarray(begin + np.flatnonzero(tied(values, float(np.abs(theta) @ self._reach))))
 
-    def regret(self, draws: Draws, mean: FloatArray, optimal: Optimal) -> FloatArray:
+    def regret(self, draws: Draws, expected: FloatArray, optimal: Optimal) -> FloatArray:
         """Return the expected regret of each action in its context.
 
         Parameters
         ----------
         draws : Draws
             Draws of θ.
-        mean : array of shape (d,)
-            E θ, of the draws.
+        expected : array of shape (N,)
+            ⟨φ, E θ⟩ of all actions.
         optimal : Optimal
             Their best actions.
 
@@ -292,7 +295,7 @@ class Around:
             At least zero.
         """
         largest = np.repeat(draws.weights @ optimal.value, np.diff(self.starts))
-        return np.maximum(largest - self.features @ mean, 0.0)
+        return np.maximum(largest - expected, 0.0)
 
     def gain(self, gain_of: GainOf, single: bool = False) -> FloatArray:
         """Return the gain of all rewards that each action shows: the sum of the gains of each.
@@ -315,7 +318,7 @@ class Around:
             return found
         return np.asarray(found.reshape(len(self), -1) @ self.graph.T.astype(np.float64)).reshape(-1)
 
-    def spread(self, draws: Draws, mean: FloatArray, optimal: Optimal) -> FloatArray:
+    def spread(self, draws: Draws, mean: FloatArray, optimal: Optimal, single: bool = False) -> FloatArray:
         """Return V̄, the covariance of E[θ | a*(s)], averaged over contexts s.
 
         Parameters
@@ -326,13 +329,15 @@ class Around:
             E θ, of the draws.
         optimal : Optimal
             Their best actions.
+        single : bool, default=False
+            Whether single precision is enough.
 
         Returns
         -------
         array of shape (d, d)
         """
         used, place = optimal.used, optimal.group
-        sums, mass = np.zeros((len(used), len(mean))), np.zeros(len(used))
+        sums, mass = np.zeros((len(used), len(mean)), np.float32 if single else np.float64), np.zeros(len(used))
         if isinstance(draws.source, Rows):
             from sparsebandits.posteriors.kernels.contexts import sums_of_groups
 
@@ -344,8 +349,9 @@ class Around:
                 groups, begin = np.unique(place[order, context], return_index=True)  # no action is in two contexts
                 mass[groups] = np.add.reduceat(draws.weights[order], begin)
                 sums[groups] = np.add.reduceat(weighted[order], begin)
-        kept = mass > 0.0
+        kept = mass > (LEAST if single else 0.0)
         share = np.repeat(self.probability, np.diff(self.starts))[used][kept]
         root = np.sqrt(mass[kept])[:, np.newaxis]  # since a quotient by the smallest masses themselves would overflow
-        deviations = (sums[kept] / root - root * mean) * np.sqrt(share)[:, np.newaxis]
-        return np.asarray(deviations.T @ deviations)
+        factor = np.sqrt(share)[:, np.newaxis]
+        deviations = sums[kept] * (factor / root).astype(sums.dtype) - (factor * root * mean).astype(sums.dtype)
+        return np.asarray(deviations.T @ deviations, dtype=np.float64)

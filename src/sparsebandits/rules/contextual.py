@@ -156,15 +156,17 @@ class ContextualInformationDirected(Rule):
         If the context at hand is not among those that may come, it is one more.
         """
         draws, known, mean = beliefs.draws, beliefs.information, beliefs.information.mean
-        optimal = around.optimal(draws, mean)
-        regret = around.regret(draws, mean, optimal)
+        expected = around.features @ mean
+        optimal = around.optimal(draws, mean, expected)
+        regret = around.regret(draws, expected, optimal)
+        large = self.gain != "mutual-information" and around.features.size * len(mean) > SMALL
         share = 0.0 if present is not None else 1.0 / (len(around) + 1)
         gain_of = (
             self._mutual_information(beliefs, around, optimal, present)
             if self.gain == "mutual-information"
-            else self._quadratic(beliefs, self._spread(beliefs, around, optimal, share))
+            else self._quadratic(beliefs, self._spread(beliefs, around, optimal, share, large))
         )
-        gain = around.gain(gain_of, self.gain != "mutual-information" and around.features.size * len(mean) > SMALL)
+        gain = around.gain(gain_of, large)
         if present is not None:
             return regret, gain, around.starts, around.probability, present
         own = beliefs.shown(gain_of(beliefs.features, beliefs.differing_noise))
@@ -178,13 +180,13 @@ class ContextualInformationDirected(Rule):
             len(around),
         )
 
-    def _spread(self, beliefs: Beliefs, around: Around, optimal: Optimal, share: float) -> FloatArray:
+    def _spread(self, beliefs: Beliefs, around: Around, optimal: Optimal, share: float, single: bool) -> FloatArray:
         """Return the matrix whose quadratic form is the gain, the context at hand counting by its share."""
         draws, mean = beliefs.draws, beliefs.information.mean
         if self.gain == "total-variance":
             theta = (draws.theta - mean) * np.sqrt(draws.weights)[:, np.newaxis]
             return np.asarray(theta.T @ theta)
-        spread = around.spread(draws, mean, optimal)
+        spread = around.spread(draws, mean, optimal, single)
         if share == 0.0:
             return spread
         apart = (beliefs.best.conditional_mean() - mean) * np.sqrt(beliefs.best.probability)[:, np.newaxis]
