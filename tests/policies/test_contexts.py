@@ -172,6 +172,19 @@ def test_contexts_may_be_drawn_or_only_named() -> None:
     assert len(items_of(sb.LinUCB(ITEMS, contexts=many)).contexts) == 1000
 
 
+def test_categories_and_units_are_those_of_the_whole_table() -> None:
+    """They were those of the 1,000 contexts that are kept, so a rare category had no feature."""
+    users: list[dict[str, Any]] = [{"plan": "free", "age": 0.0} for _ in range(5000)]
+    users[3003]["plan"] = users[4001]["plan"] = "pro"
+    users[4001]["age"] = 10.0
+    items = Items.of(ITEMS, users, ["plan", "age"])
+    assert items.feature_names == ("plan=free", "plan=pro", "age")
+    assert len(items.contexts) == 1000
+    ages = [user["age"] for user in users]
+    expected = [0.0, 1.0, (10.0 - np.mean(ages)) / np.std(ages)]
+    np.testing.assert_allclose(items.for_context(users[4001]).features, np.tile(expected, (6, 1)), rtol=1e-12)
+
+
 def test_predictions_are_of_a_context_or_of_the_average() -> None:
     policy = sb.LinTS(ITEMS, contexts=USERS, seed=1)
     for user in USERS:

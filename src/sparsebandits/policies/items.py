@@ -27,7 +27,7 @@ from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.naming import Naming, in_order
 
 MOST_CONTEXTS = 1000
-"""Number of contexts that are kept of a table; rows at equal distances, if it has more."""
+"""Number of contexts that are kept of a table; rows at equal distances, if it has more. All of them are encoded."""
 
 UNKNOWN = 64
 """Number of contexts that stand for unknown ones, from which the default prior takes its scales."""
@@ -86,8 +86,9 @@ class Items(ActionSet):
             One row per item. The index of a DataFrame becomes the names of the items.
         contexts : DataFrame, list of dictionaries, array of shape (m, p), callable, or list of str
             Contexts that may come: a table, or a function that draws one with a NumPy generator. Columns of numbers are
-            put in its standard units, booleans are 0 and 1, and text is one indicator per category. If only the names
-            of the columns are given, they are numbers, which stay as they are and should be of order one.
+            put in its standard units, booleans are 0 and 1, and text is one indicator per category. Units and
+            categories are those of the whole table, of which at most 1,000 rows are kept. If only the names of the
+            columns are given, they are numbers, which stay as they are and should be of order one.
         features : FeatureMap, callable or names of columns, optional
             How features are made: a map of :mod:`sparsebandits.features`, or a function that takes a context and an
             item, two dictionaries, and returns numbers by name. By default each column alone, and all products of a
@@ -121,8 +122,9 @@ class Items(ActionSet):
         table = Frame.of("actions", items, "item")
         index = getattr(items, "index", None) if hasattr(items, "columns") else None
         labels = tuple(str(label) for label in (range(len(table)) if index is None else index))
-        known, users = _contexts(contexts)
-        encoded = Encoding.of(users) if known else Encoding.plain(users.names)
+        known, whole = _contexts(contexts)
+        encoded = Encoding.of(whole) if known else Encoding.plain(whole.names)  # before rows are left out
+        users = whole.rows(_spread(len(whole), MOST_CONTEXTS)) if len(whole) > MOST_CONTEXTS else whole
         made: Any = features if _is_function(features) else DEFAULT if features is None else part_of(features)
         parts = {"table": table, "contexts": users, "users": encoded, "items": Encoding.of(table), "map": made}
         space = Space(parts["users"], parts["items"], labels)
@@ -342,8 +344,7 @@ def _contexts(contexts: object) -> tuple[bool, Frame]:
             raise ArgumentValueError("contexts", "a different name for every column", shown(contexts))
         numbers = np.random.default_rng(0).standard_normal((len(contexts), UNKNOWN))
         return False, Frame(tuple(contexts), tuple(frozen(one) for one in numbers))
-    table = Frame.of("contexts", contexts, "user")
-    return True, table.rows(_spread(len(table), MOST_CONTEXTS)) if len(table) > MOST_CONTEXTS else table
+    return True, Frame.of("contexts", contexts, "user")
 
 
 def _is_function(value: object) -> bool:
