@@ -1,5 +1,6 @@
 """Policies whose actions depend on who is asking: the same as giving the features by hand, saved, recorded, refused."""
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 import sparsebandits as sb
 from sparsebandits.arguments import ArgumentError, SaveFileError
-from sparsebandits.policies import Items
+from sparsebandits.policies import Items, offers
 
 RNG = np.random.default_rng(5)
 ITEMS: dict[str, Any] = {"price": RNG.normal(10.0, 3.0, 6), "kind": [["book", "film", "song"][k % 3] for k in range(6)]}
@@ -183,6 +184,32 @@ def test_categories_and_units_are_those_of_the_whole_table() -> None:
     ages = [user["age"] for user in users]
     expected = [0.0, 1.0, (10.0 - np.mean(ages)) / np.std(ages)]
     np.testing.assert_allclose(items.for_context(users[4001]).features, np.tile(expected, (6, 1)), rtol=1e-12)
+
+
+def test_memory_is_bounded_however_many_items_and_contexts() -> None:
+    """All pairs of items and contexts were made at once: here 1,000 × 60 × 440 features, 211 MB."""
+    rng = np.random.default_rng(0)
+    arguments = rng.standard_normal((60, 20)), rng.standard_normal((1000, 20))
+    tracemalloc.start()
+    items = Items.of(*arguments)
+    items.check()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 70e6  # a block of 16 MB, the two factors of its products, and the features
+    np.testing.assert_allclose(items.features, items.pairs(1000).mean(axis=0), atol=1e-12)
+
+
+def test_a_rule_looks_at_fewer_contexts_if_these_have_many_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = sb.rules.ContextualInformationDirected(contexts=5)
+    known, named, recent = Items.of(ITEMS, USERS), Items.of(ITEMS, ["age", "size"]), np.arange(10.0).reshape(5, 2)
+    for items in (known, named):
+        for fit, expected in ((100, 5), (3, 3), (0, 1)):
+            monkeypatch.setattr(offers, "AROUND", fit * items.features.size, raising=False)
+            found = offers.around_contexts(rule, items, None, recent)
+            assert found is not None
+            assert len(found) == expected
+            latest = named.pairs_of(recent[-expected:]).reshape(len(found.features), -1)
+            assert items is known or np.array_equal(found.features, latest)
 
 
 def test_predictions_are_of_a_context_or_of_the_average() -> None:

@@ -36,7 +36,7 @@ DRAWN = 500
 """Number of contexts that are drawn from a sampler."""
 
 SAMPLED = 2_000_000
-"""Largest number of cells of a sample of features."""
+"""Largest number of cells of a sample of features, and of features that are made at once for an average (16 MB)."""
 
 Features: TypeAlias = FeatureMap | Function | str | Sequence[str] | None
 
@@ -137,7 +137,7 @@ class Items(ActionSet):
             raise ArgumentValueError("features", "each feature once", f"{shown(twice)} more than once")
         given = labels if index is not None else None
         empty = cls(np.zeros((len(table), len(names))), given, names, **parts, known=known)
-        average = empty._pairs(users).mean(axis=0)
+        average = empty._average()
         if not (np.abs(average) <= LARGEST).all():
             raise ArgumentValueError("features", "finite numbers", "products that are too large")
         return replace(empty, features=frozen(average))
@@ -156,7 +156,7 @@ class Items(ActionSet):
         parts = (self.table, Frame), (self.contexts, Frame), (self.users, Encoding), (self.items, Encoding)
         if not all(isinstance(part, kind) for part, kind in parts):
             raise ArgumentTypeError("actions", "items with tables and encodings", shown(self))
-        if not np.allclose(self._pairs(self.contexts).mean(axis=0), self.features, rtol=1e-9, atol=1e-9):
+        if not np.allclose(self._average(), self.features, rtol=1e-9, atol=1e-9):
             raise ArgumentValueError("actions", "the features that its tables make", "others")
 
     @cached_property
@@ -252,6 +252,15 @@ class Items(ActionSet):
         """
         found: FloatArray = self.map.values(self.space, users, self.encoded_items)
         return found
+
+    def _average(self) -> FloatArray:
+        """Return the features of the items averaged over the contexts, made for a few contexts at a time."""
+        total, step = np.zeros(self.features.shape), max(1, SAMPLED // self.features.size)
+        for start in range(0, len(self.contexts), step):
+            part = np.arange(start, min(start + step, len(self.contexts)))
+            for features in self._pairs(self.contexts.rows(part)):
+                total += features
+        return total / len(self.contexts)
 
     def _pairs(self, contexts: Frame) -> FloatArray:
         if not isinstance(self.map, FeatureMap):

@@ -60,7 +60,8 @@ class ContextualInformationDirected(Rule):
         on θ, Var⟨φ, θ⟩; or the mutual information with the best actions of all contexts, which takes the noise into
         account and time for each action.
     contexts : int, default=200
-        Largest number of contexts.
+        Largest number of contexts. Fewer are used if these have more than 10 million features in all, such as 10 with
+        1,000 items of 960 features; ``decision.diagnostics`` has their number.
     available : tuple of tuples of int, optional
         Rows of the policy's actions that are offered in each context, for policies without a table of contexts.
     probability : tuple of float, optional
