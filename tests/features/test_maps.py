@@ -138,6 +138,13 @@ def test_a_function_has_the_same_names_for_all_pairs() -> None:
         ({"a": ["x", float("nan")]}, "no empty cells"),
         ({"a": [1, float("inf")]}, "larger ones"),
         ({"a": [object()]}, "numbers or text"),
+        ({"a": [10**400]}, "column 'a': expected numbers up to 1e\\+50, got larger ones"),
+        ([[10**400]], "larger ones"),
+        ({"age": 30, "c": "DE"}, "column 'age': expected one value per row .a table of one row is a list of one"),
+        ({"age": [30], "c": None}, "column 'c': expected one value per row"),
+        ({"age": np.array(30.0)}, "column 'age': expected one value per row"),
+        ({"age": [np.ones(2), np.ones(2)]}, "numbers or text"),
+        ({"age": [np.complex128(1j)]}, "numbers or text"),
     ],
 )
 def test_tables_that_are_none_are_refused(table: object, message: str) -> None:
@@ -151,6 +158,11 @@ def test_one_row_may_be_a_dictionary_a_series_a_frame_or_a_list() -> None:
     rows = {"country": "DE", "age": 31, "id": 7}
     for one in (rows, pandas.Series(rows), pandas.DataFrame([rows]), [31, "DE"], (31.0, "DE")):
         assert row_of("context", one, ("age", "country")) == expected
+
+
+def test_a_number_beyond_all_floats_is_refused_in_a_row() -> None:
+    with pytest.raises(ArgumentError, match="column 'age': expected numbers up to"):
+        row_of("context", {"age": 10**400}, ("age",))
 
 
 def test_all_missing_columns_are_named_at_once() -> None:

@@ -183,7 +183,14 @@ def test_contexts_that_are_not_known_are_those_that_came_last(tmp_path: Path) ->
         ({"available": ()}, "available"),
         ({"available": ((0, 0),)}, "available"),
         ({"available": ((0,), ())}, "available"),
+        ({"available": 5}, "available: expected a sequence of sequences of rows"),
+        ({"available": (5, 6)}, "available: expected a sequence of rows"),
+        ({"available": ("01", "2")}, "available: expected a sequence of rows"),
+        ({"available": {0: (1,)}}, "available"),
         ({"available": ((0,), (1,)), "probability": (0.5,)}, "probability"),
+        ({"available": ((0,), (1,)), "probability": ()}, "probability"),
+        ({"available": ((0,), (1,)), "probability": 0.5}, "probability: expected a sequence of numbers"),
+        ({"available": ((0,), (1,)), "probability": np.array([0.5, 0.6])}, "probability: expected 2 that sum to one"),
         ({"available": ((0,), (1,)), "probability": (1.5, -0.5)}, "probability"),
         ({"probability": (1.0,)}, "probability"),
     ],
@@ -191,6 +198,12 @@ def test_contexts_that_are_not_known_are_those_that_came_last(tmp_path: Path) ->
 def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError, match=rf"^{message}"):
         ContextualInformationDirected(**settings)
+
+
+def test_settings_may_be_arrays_and_lists() -> None:
+    rule = ContextualInformationDirected(available=np.array([[1, 0], [2, 3]]), probability=np.array([0.25, 0.75]))  # type: ignore[arg-type]
+    assert rule == ContextualInformationDirected(available=((0, 1), (2, 3)), probability=(0.25, 0.75))
+    assert ContextualInformationDirected(available=[[0], range(2)]).available == ((0,), (0, 1))  # type: ignore[arg-type]
 
 
 def test_what_a_policy_cannot_serve_is_refused() -> None:

@@ -75,7 +75,9 @@ class Frame:
             return value
         columns: dict[str, Any] | None = columns_of(name, value)
         if columns is None and isinstance(value, Mapping):
-            columns = {str(column): cells for column, cells in value.items()}
+            columns = {
+                str(column): _column(f"{name}, column {str(column)!r}", cells) for column, cells in value.items()
+            }
         if columns is None and isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
             columns = _of_rows(name, value)
         if columns is None:
@@ -164,6 +166,14 @@ def _of_rows(name: str, rows: Sequence[Any]) -> dict[str, list[Any]]:
     return {column: [row[column] for row in by_name] for column in names}
 
 
+def _column(where: str, cells: Any) -> Any:
+    """Return a column of a mapping; refuse one value in its place."""
+    if not hasattr(cells, "__iter__") or getattr(cells, "ndim", 1) == 0:
+        expected = "one value per row (a table of one row is a list of one dictionary)"
+        raise ArgumentTypeError(where, expected, shown(cells))
+    return cells
+
+
 def _cells(where: str, cells: Any) -> Cells:
     """Return a column as numbers, booleans or text; refuse one that is none of them."""
     values = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
@@ -174,13 +184,16 @@ def _cells(where: str, cells: Any) -> Cells:
         return tuple(values)
     if values and all(isinstance(one, bool | np.bool_) for one in values):
         return frozen(np.array(values, dtype=bool))
-    numbers = [isinstance(one, int | float | bool | np.number | np.bool_) for one in values]
+    numbers = [isinstance(one, int | float | np.integer | np.floating | np.bool_) for one in values]
     if not all(numbers):
         strange = values[numbers.index(False)]
         mixed = any(text) and any(numbers)
         expected = "numbers only, or text only" if mixed else "numbers or text"
         raise ArgumentTypeError(where, expected, "both" if mixed else shown(strange))
-    found = np.array([float(one) for one in values])
+    try:
+        found = np.array([float(one) for one in values])
+    except OverflowError:  # an integer beyond all floats
+        found = np.array([np.inf])
     if not (np.abs(found) <= LARGEST).all():
         raise ArgumentValueError(where, f"numbers up to {LARGEST:g}", "larger ones")
     return frozen(found)
@@ -188,7 +201,10 @@ def _cells(where: str, cells: Any) -> Cells:
 
 def _empty(cell: Any) -> bool:
     """Return whether a cell is None, NaN, or the NA of pandas, whose comparisons are neither true nor false."""
-    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
+    if cell is None or type(cell).__name__ == "NAType":
+        return True
+    differs = cell != cell  # of an array, which is no cell, an array
+    return isinstance(differs, bool | np.bool_) and bool(differs)
 
 
 def _plain(cell: Any) -> Cell:

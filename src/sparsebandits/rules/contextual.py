@@ -12,6 +12,7 @@ with the gain g about π*, the best actions of all contexts. So an action may be
 With a single context it is :class:`~sparsebandits.rules.InformationDirected`, randomised.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -39,6 +40,8 @@ from sparsebandits.rules.ratio import Minimiser
 from sparsebandits.rules.rule import Rule
 
 GAINS = ("variance", "total-variance", "mutual-information")
+
+SETS = "sequences of rows, one per context"
 
 SMALL = 10_000_000
 """Number of products N d² above which quadratic forms of other contexts are in single precision."""
@@ -92,10 +95,15 @@ class ContextualInformationDirected(Rule):
             if self.probability is not None:
                 raise ArgumentValueError("probability", "none without available rows", shown(self.probability))
             return
-        rows = tuple(tuple(sorted(check_count("available", row, least=0) for row in one)) for one in self.available)
+        sets = [_several("available", one, "rows") for one in _several("available", self.available, SETS)]
+        rows = tuple(tuple(sorted(check_count("available", row, least=0) for row in one)) for one in sets)
         if not rows or not all(one and len(set(one)) == len(one) for one in rows):
             raise ArgumentValueError("available", "some rows for each context, each once", shown(self.available))
-        chance = [check_number("probability", one) for one in self.probability or [1.0 / len(rows)] * len(rows)]
+        equal = [1.0 / len(rows)] * len(rows)
+        given = (
+            equal if self.probability is None else _several("probability", self.probability, "numbers, one per context")
+        )
+        chance = [check_number("probability", one) for one in given]
         if len(chance) != len(rows) or min(chance) < 0.0 or abs(sum(chance) - 1.0) > 1e-9:
             raise ArgumentValueError("probability", f"{len(rows)} that sum to one", shown(self.probability))
         object.__setattr__(self, "available", rows)
@@ -218,6 +226,13 @@ class ContextualInformationDirected(Rule):
             return information_of_groups(beliefs.draws, rows, variance + beliefs.level_variance, group)
 
         return gain_of
+
+
+def _several(name: str, value: object, of: str) -> list[Any]:
+    """Return the members of a sequence or an array; refuse anything else."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+        raise ArgumentTypeError(name, f"a sequence of {of}", shown(value))
+    return list(value)
 
 
 def quadratic_forms(features: FloatArray, spread: FloatArray, centre: FloatArray | None) -> FloatArray:
