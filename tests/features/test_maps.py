@@ -107,7 +107,7 @@ def test_a_function_gets_columns_as_they_are() -> None:
     def both(user: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
         return {"fit": user["age"] * item["price"], "german book": user["country"] == "DE" and item["kind"] == "book"}
 
-    found, names = called(lambda u, v: {k: float(x) for k, x in both(u, v).items()}, USERS, ITEMS, None)
+    found, names = called(both, USERS, ITEMS, None)  # booleans are numbers, as in tables
     assert names == ["fit", "german book"]
     assert found[0].tolist() == [[30.0, 1.0], [60.0, 0.0]]
 
@@ -145,6 +145,13 @@ def test_a_function_has_the_same_names_for_all_pairs() -> None:
         ({"age": np.array(30.0)}, "column 'age': expected one value per row"),
         ({"age": [np.ones(2), np.ones(2)]}, "numbers or text"),
         ({"age": [np.complex128(1j)]}, "numbers or text"),
+        ({"kind": "abc"}, "column 'kind': expected one value per row"),
+        ({"kind": {"x": 1.0, "y": 2.0}}, "column 'kind': expected one value per row"),
+        ({"kind": {1.0, 2.0}}, "column 'kind': expected one value per row"),
+        ({1: [2.0, 1.0], "1": [3.0, 1.0]}, r"a different name for every column, got \['1'\] more than once"),
+        ([{1: 2.0, "1": 3.0}], "a different name for every column"),
+        ([{"a": 1.0}, {"a": 2.0, 1: 2.0, "1": 3.0}], "a different name for every column"),
+        ([{"a": 1.0}, 3.0], "in row 1"),
     ],
 )
 def test_tables_that_are_none_are_refused(table: object, message: str) -> None:
@@ -158,6 +165,37 @@ def test_one_row_may_be_a_dictionary_a_series_a_frame_or_a_list() -> None:
     rows = {"country": "DE", "age": 31, "id": 7}
     for one in (rows, pandas.Series(rows), pandas.DataFrame([rows]), [31, "DE"], (31.0, "DE")):
         assert row_of("context", one, ("age", "country")) == expected
+
+
+def test_names_of_a_row_that_are_the_same_as_text_are_refused() -> None:
+    for row in ({1: 2.0, "1": 3.0}, pd.Series([2.0, 3.0], index=["1", "1"])):
+        with pytest.raises(ArgumentError, match="a different name for every column"):
+            row_of("context", row, ("1",))
+
+
+def test_rows_with_names_keep_them() -> None:
+    """Names of Series in a list were lost."""
+    rows = [{"age": 30.0, "size": 2.0}, {"size": 3.0, "age": 50.0}]
+    expected = [{"age": 30.0, "size": 2.0}, {"age": 50.0, "size": 3.0}]
+    for kind in (dict, pd.Series, lambda row: pd.DataFrame([row])):
+        table = Frame.of("users", [kind(row) for row in rows], "user")
+        assert [table.row(0), table.row(1)] == expected
+
+
+@pytest.mark.parametrize("unit", [1e-290, 1e-200, 1e-160, 1e49])
+def test_columns_of_any_magnitude_have_standard_units(unit: float) -> None:
+    """Squares of 1e-200 are zero, so such columns counted as constant."""
+    numbers = np.array([1.0, 2.0, 4.0, 9.0])
+    encoding = Encoding.of(Frame.of("users", {"a": numbers * unit}, "user"))
+    found = encoding.encoded(Frame.of("users", {"a": numbers * unit}, "user"))[:, 0]
+    np.testing.assert_allclose(found, (numbers - numbers.mean()) / numbers.std(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("numbers", [[0.0, 5e-324], [0.0, 0.0], [1e-310, 2e-310]])
+def test_columns_next_to_zero_are_constant(numbers: list[float]) -> None:
+    found = Encoding.of(Frame.of("users", {"a": numbers}, "user")).columns[0]
+    assert found.scale == 1.0
+    assert found.centre == pytest.approx(0.0, abs=1e-300)
 
 
 def test_a_number_beyond_all_floats_is_refused_in_a_row() -> None:

@@ -173,6 +173,23 @@ def test_contexts_may_be_drawn_or_only_named() -> None:
     assert len(items_of(sb.LinUCB(ITEMS, contexts=many)).contexts) == 1000
 
 
+def test_names_of_contexts_that_are_drawn_are_kept() -> None:
+    """A sampler that returns a Series lost them."""
+    pandas = pytest.importorskip("pandas")
+    for kind in (dict, pandas.Series, lambda row: pandas.DataFrame([row])):
+        items = Items.of([[1.0], [2.0]], lambda rng: kind({"age": rng.normal(), "size": rng.normal()}), ["size", "age"])  # noqa: B023
+        assert items.feature_names == ("size", "age")
+
+
+def test_a_context_far_outside_the_table_is_refused() -> None:
+    """In units such as 1e-200, products of its numbers overflow."""
+    table = [{"a": 1e-200, "b": 1e-299}, {"a": 3e-200, "b": 5e-299}]
+    items = Items.of(ITEMS, table, sb.features.concat(sb.features.cross(), sb.features.cross("a", "b")))
+    for context in ([1.0, 1.0], [1e50, 1e50], [2e-200, 1e50]):
+        with pytest.raises(ArgumentError, match="context: expected numbers whose products are finite"):
+            items.for_context(context)
+
+
 def test_categories_and_units_are_those_of_the_whole_table() -> None:
     """They were those of the 1,000 contexts that are kept, so a rare category had no feature."""
     users: list[dict[str, Any]] = [{"plan": "free", "age": 0.0} for _ in range(5000)]

@@ -5,6 +5,7 @@ two columns do not repeat what each says alone. False is 0 and True is 1, so tha
 zero for those who have not what it says. A category that was not in that table has no indicator: all are zero.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import FloatArray
+from sparsebandits.arguments import LARGEST, FloatArray
 from sparsebandits.features.frame import Frame
 
 ROUNDING = 1e-12
 """Spread of a column, as a share of its largest number, below which it is constant."""
+
+SMALLEST = 1.0 / LARGEST**6
+"""Spread below which a column is constant, 1e-300: numbers in this unit would have few digits."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +152,13 @@ def _column(name: str, cells: Any) -> Column:
         return Column(name, tuple(sorted(set(cells))))
     if cells.dtype == np.bool_:
         return Column(name)
-    centre, spread = float(cells.mean()), float(cells.std())
-    constant = spread <= ROUNDING * float(np.abs(cells).max())
+    largest = float(np.abs(cells).max())
+    unit = (
+        2.0 ** math.frexp(largest)[1]
+    )  # since squares of numbers such as 1e-200 are zero; a power of 2 rounds nothing
+    own = cells / unit
+    centre, spread = float(own.mean()) * unit, float(own.std()) * unit
+    constant = spread <= max(ROUNDING * largest, SMALLEST)
     return Column(name, None, centre, 1.0 if constant else spread)
 
 

@@ -1,6 +1,7 @@
 """Tables of users or items as people have them: named columns of numbers, of booleans or of text."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -51,7 +52,7 @@ class Frame:
         ----------
         name : str
             Name of the argument, for errors.
-        value : DataFrame, sequence of mappings, mapping of columns, array of shape (n, p), or Frame
+        value : DataFrame, sequence of mappings or Series, mapping of columns, array of shape (n, p), or Frame
             The table.
         prefix : str
             What columns without names are called, before their number.
@@ -64,7 +65,8 @@ class Frame:
         Raises
         ------
         ArgumentError
-            If it is something else or has no cells, or if a column has empty cells, or numbers and text side by side.
+            If it is something else or has no cells, if two columns have the same name as text, such as 1 and "1", or if
+            a column has empty cells, or numbers and text side by side.
 
         Examples
         --------
@@ -75,10 +77,9 @@ class Frame:
             return value
         columns: dict[str, Any] | None = columns_of(name, value)
         if columns is None and isinstance(value, Mapping):
-            columns = {
-                str(column): _column(f"{name}, column {str(column)!r}", cells) for column, cells in value.items()
-            }
-        if columns is None and isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
+            named = _by_name(name, value)
+            columns = {column: _column(f"{name}, column {column!r}", cells) for column, cells in named.items()}
+        if columns is None and isinstance(value, list | tuple) and value and _has_names(value[0]):
             columns = _of_rows(name, value)
         if columns is None:
             if isinstance(value, str) or not hasattr(value, "__len__"):
@@ -133,16 +134,9 @@ def row_of(name: str, value: object, names: Sequence[str]) -> dict[str, Cell]:
     >>> row_of("context", {"age": 31, "country": "DE", "id": 7}, ["age", "country"])
     {'age': 31.0, 'country': 'DE'}
     """
-    entries: Any = value
-    columns = columns_of(name, value) if hasattr(value, "columns") else None
-    if columns is not None:
-        if {len(cells) for cells in columns.values()} != {1}:
-            raise ArgumentValueError(name, "one row", shown(value))
-        entries = {column: cells[0] for column, cells in columns.items()}
-    elif hasattr(value, "index") and hasattr(value, "to_dict"):  # a Series
-        entries = entries.to_dict()
+    entries: Any = _entries(name, value)
     if isinstance(entries, Mapping):
-        entries = {str(column): cell for column, cell in entries.items()}
+        entries = _by_name(name, entries)
         missing = [column for column in names if column not in entries]
         if missing:
             got = f"one without {', '.join(missing)}; it has {', '.join(entries) or 'nothing'}"
@@ -156,19 +150,56 @@ def row_of(name: str, value: object, names: Sequence[str]) -> dict[str, Cell]:
     return {column: _plain(_cells(f"{name}, column {column!r}", [entries[column]])[0]) for column in names}
 
 
+def _has_names(row: Any) -> bool:
+    """Return whether a row has names: a mapping, a Series or a DataFrame with one row."""
+    return isinstance(row, Mapping) or hasattr(row, "columns") or (hasattr(row, "index") and hasattr(row, "to_dict"))
+
+
+def _entries(name: str, row: Any) -> Any:
+    """Return a row with names as a mapping, and anything else as it is."""
+    columns = columns_of(name, row) if hasattr(row, "columns") else None
+    if columns is not None:
+        if {len(cells) for cells in columns.values()} != {1}:
+            raise ArgumentValueError(name, "one row", shown(row))
+        return {column: cells[0] for column, cells in columns.items()}
+    if isinstance(row, Mapping) or not _has_names(row):
+        return row
+    _check_names(name, row.index)
+    return row.to_dict()
+
+
+def _by_name(name: str, entries: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a mapping by text; refuse names that are the same as text, of which one would replace the other."""
+    found = {str(column): entry for column, entry in entries.items()}
+    if len(found) < len(entries):
+        _check_names(name, entries)
+    return found
+
+
+def _check_names(name: str, names: Iterable[Any]) -> None:
+    twice = [column for column, count in Counter(map(str, names)).items() if count > 1]
+    if twice:
+        raise ArgumentValueError(name, "a different name for every column", f"{shown(twice)} more than once")
+
+
 def _of_rows(name: str, rows: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return the columns of a list of dictionaries, which all have the same keys."""
-    names = [str(column) for column in rows[0]]
+    """Return the columns of a list of dictionaries or Series, which all have the same names."""
+    by_name: list[dict[str, Any]] = []
     for number, row in enumerate(rows):
-        if not isinstance(row, Mapping) or {str(column) for column in row} != set(names):
-            raise ArgumentValueError(name, f"rows with {', '.join(names)}", f"{shown(row)} in row {number}")
-    by_name = [{str(column): cell for column, cell in row.items()} for row in rows]
-    return {column: [row[column] for row in by_name] for column in names}
+        entries = _entries(name, row)
+        by_name.append(_by_name(name, entries) if isinstance(entries, Mapping) else {})
+        if by_name[-1].keys() != by_name[0].keys() or not isinstance(entries, Mapping):
+            raise ArgumentValueError(name, f"rows with {', '.join(by_name[0])}", f"{shown(row)} in row {number}")
+    return {column: [row[column] for row in by_name] for column in by_name[0]}
 
 
 def _column(where: str, cells: Any) -> Any:
-    """Return a column of a mapping; refuse one value in its place."""
-    if not hasattr(cells, "__iter__") or getattr(cells, "ndim", 1) == 0:
+    """Return a column of a mapping; refuse one value in its place, and what has no order of rows."""
+    if (
+        isinstance(cells, str | bytes | Mapping | Set)
+        or not hasattr(cells, "__iter__")
+        or getattr(cells, "ndim", 1) == 0
+    ):
         expected = "one value per row (a table of one row is a list of one dictionary)"
         raise ArgumentTypeError(where, expected, shown(cells))
     return cells

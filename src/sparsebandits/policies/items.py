@@ -211,7 +211,8 @@ class Items(ActionSet):
     def offered(self, row: Mapping[str, Cell]) -> ActionSet:
         """Return the actions of a context that has been read."""
         if isinstance(self.map, FeatureMap):
-            features = self.map.values(self.space, self.users.encoded_row(row)[np.newaxis], self.encoded_items)[0]
+            with np.errstate(over="ignore", invalid="ignore"):  # such features are refused below
+                features = self.map.values(self.space, self.users.encoded_row(row)[np.newaxis], self.encoded_items)[0]
         else:
             one = {name: [value] for name, value in row.items()}
             features = called(self.map, Frame.of("context", one, "user"), self.table, self.feature_names)[0][0]
@@ -345,9 +346,7 @@ def _contexts(contexts: object) -> tuple[bool, Frame]:
     if _is_function(contexts):
         draw: Callable[..., Any] = contexts  # type: ignore[assignment]
         rng = np.random.default_rng(0)
-        rows = [draw(rng) for _ in range(DRAWN)]
-        first = rows[0]
-        return True, Frame.of("contexts", rows if isinstance(first, Mapping) else np.array(rows), "user")
+        return True, Frame.of("contexts", [draw(rng) for _ in range(DRAWN)], "user")
     if isinstance(contexts, list | tuple) and contexts and all(isinstance(one, str) for one in contexts):
         if len(set(contexts)) < len(contexts):
             raise ArgumentValueError("contexts", "a different name for every column", shown(contexts))
