@@ -229,16 +229,42 @@ def test_a_rule_looks_at_fewer_contexts_if_these_have_many_features(monkeypatch:
             assert items is known or np.array_equal(found.features, latest)
 
 
-def test_predictions_are_of_a_context_or_of_the_average() -> None:
+def test_predictions_are_of_a_context_and_those_of_its_features() -> None:
     policy = sb.LinTS(ITEMS, contexts=USERS, seed=1)
     for user in USERS:
         decision = policy.ask(context=user)
         policy.tell(decision, reward(user, decision.action))
-    shown, average = policy.predict(context=USERS[0]), policy.predict()
-    assert shown.mean.shape == average.mean.shape == (6,)
-    assert not np.allclose(shown.mean, average.mean)
-    expected = np.mean([policy.predict(context=user).mean for user in USERS], axis=0)
-    np.testing.assert_allclose(average.mean, expected, atol=1e-12)
+    for user in USERS[:3]:
+        one, other = policy.predict(context=user), policy.predict(items_of(policy).for_context(user))
+        for name in ("mean", "sd", "optimal_probability"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_there_is_no_prediction_without_a_context() -> None:
+    """Averages of products are zero up to rounding, and the item with the best rounding was the best one."""
+    policy = sb.SparseIDS(ITEMS, contexts=USERS, features=sb.features.cross("age", "price"), seed=1)
+    assert np.abs(policy.actions.features).max() < 1e-12
+    with pytest.raises(ArgumentError, match="context: expected a context, or actions in its place, got neither"):
+        policy.predict()
+    with pytest.raises(ArgumentError, match="made without contexts"):
+        sb.LinUCB(np.eye(2)).predict(context=USERS[0])
+
+
+def test_health_of_the_rule_is_that_of_a_context() -> None:
+    policy = sb.SparseIDS(ITEMS, contexts=USERS, seed=1)
+    assert "this is the prior" in policy.health().text
+    for user in USERS[:10]:
+        decision = policy.ask(context=user)
+        policy.tell(decision, reward(user, decision.action))
+    own = policy.posterior.health()
+    assert str(policy.health()) == f"{own}. health(context=...) reports on the rule too"
+    by_hand = sb.Policy(items_of(policy).for_context(USERS[3]), policy.posterior, policy.rule, seed=1)
+    assert str(policy.health(context=USERS[3])) == str(by_hand.health()) != str(policy.health())
+    with pytest.raises(ArgumentError, match="one without country"):
+        policy.health(context={"age": 3.0})
+    thompson = sb.LinTS(ITEMS, contexts=USERS, seed=1)
+    thompson.tell(thompson.ask(context=USERS[0], n=2), [1.0, 2.0])
+    assert str(thompson.health()) == str(thompson.posterior.health())  # this rule reports nothing
 
 
 @pytest.mark.parametrize(

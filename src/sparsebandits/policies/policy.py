@@ -572,12 +572,15 @@ class Policy:
     def predict(self, actions: object = None, context: object = None) -> Prediction:
         """Return what the policy expects of each action.
 
+        Items have no expected rewards of their own, since these depend on who is asking: features that are averaged
+        over contexts may be zero, or nearly equal. So a policy with contexts needs one, as for :meth:`ask`.
+
         Parameters
         ----------
         actions : array or DataFrame of shape (K, d), optional
-            The actions; by default the policy's own. Of items with contexts, these are averages over the contexts.
+            The actions; by default the policy's own.
         context : mapping, Series or sequence, optional
-            Who is asking, if the policy has contexts.
+            Who is asking, if the policy has contexts; needed unless there are actions in its place.
 
         Returns
         -------
@@ -587,7 +590,8 @@ class Policy:
         Raises
         ------
         ArgumentError
-            If the actions do not have the policy's features, or if the learner has no posterior.
+            If the actions do not have the policy's features, if a context is missing or superfluous, or if the learner
+            has no posterior.
 
         Examples
         --------
@@ -599,10 +603,10 @@ class Policy:
         """
         if not hasattr(self.posterior, "draws"):
             raise ArgumentTypeError("policy", "one with a posterior to predict from", type(self.posterior).__name__)
-        if context is not None:
+        if actions is None or context is not None:
             available = on_offer(self.actions, actions, None, context)[1]
         else:
-            available = self.actions if actions is None else self.actions.plain().matched(actions)
+            available = self.actions.plain().matched(actions)
         beliefs = self._beliefs(available, forked(self.posterior), OptimaMemory(), self._asked)
         mean, variance = beliefs.means, beliefs.variances + beliefs.level_variance
         if beliefs.level is not None and beliefs.level.weight == 0.0:  # at any level
@@ -613,13 +617,19 @@ class Policy:
         return Prediction(mean, np.sqrt(variance), beliefs.optimal_probability)
 
     @_one_at_a_time
-    def health(self) -> Health:
+    def health(self, context: object = None) -> Health:
         """Report how far decisions can be trusted: what the posterior reports, and what the rule reports of the draws.
 
         Rules that weigh information report how much of it is noise of the draws. The rule of least cost to go takes
         most of that part out (docs/mathematics.md has what it leaves); the paper's rule leaves it in. Rivals that
         reweight the draws report how many are left. As long as nothing has been learnt there is nothing to report: the
-        prior may be so wide that the gain differs much between seeds.
+        prior may be so wide that the gain differs much between seeds. What a rule reports is of the actions on offer,
+        so a policy with contexts has it for one context only.
+
+        Parameters
+        ----------
+        context : mapping, Series or sequence, optional
+            Who is asking, if the policy has contexts; without one, only the posterior is reported on.
 
         Returns
         -------
@@ -629,7 +639,7 @@ class Policy:
         Raises
         ------
         ArgumentError
-            If the learner has no posterior.
+            If the learner has no posterior, or if a context is wrong or superfluous.
 
         Examples
         --------
@@ -641,9 +651,13 @@ class Policy:
             raise ArgumentTypeError("policy", "one with a posterior to report on", type(self.posterior).__name__)
         fork = forked(self.posterior)
         own: Health = fork.health()
-        beliefs = self._beliefs(self.actions, fork, OptimaMemory(), self._asked)
+        offered = self.actions if context is None else on_offer(self.actions, None, None, context)[1]
+        beliefs = self._beliefs(offered, fork, OptimaMemory(), self._asked)
         if beliefs.are_the_priors:
             return Health(own.good, f"{own.text}. Nothing has been learnt yet: this is the prior")
+        if isinstance(offered, Items):  # whose own rows are averages, which nobody is offered
+            reports = type(self.rule).health is not Rule.health
+            return Health(own.good, f"{own.text}. health(context=...) reports on the rule too") if reports else own
         found = self.rule.health(beliefs)
         return own if found is None else Health(own.good and found.good, f"{own.text}. {found.text}")
 
