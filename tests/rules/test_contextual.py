@@ -353,3 +353,26 @@ def test_rows_of_contexts_may_be_named_in_any_order() -> None:
         decision = policy_of(actions, world, noise=0.1, available=contexts).ask(available=contexts[1])
         assert decision.diagnostics["contexts in the ratio"] == 2
         assert gains(decision)[6] > 0.1
+
+
+@pytest.mark.parametrize("gain", ["variance", "total-variance", "mutual-information"])
+@pytest.mark.parametrize("noise", [None, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]])
+@pytest.mark.parametrize("contexts", [1, 2, "named", "rows"])
+def test_rewards_of_actions_that_are_not_on_offer_count(contexts: Any, noise: list[float] | None, gain: str) -> None:
+    """Only those among the actions on offer did, in a context that is not one of the table as it is."""
+    theta = np.column_stack([np.eye(6), np.full(6, -1.0)])
+    arms = [{"arm": f"a{i}"} for i in range(7)]
+    users: Any = ["u"] if contexts == "named" else [{"u": float(i)} for i in range(2 if contexts == 2 else 1)]
+    actions: sb.policies.ActionSet = sb.policies.Items.of(arms, users, sb.features.item("arm"))
+    asked: dict[str, Any] = {"context": {"u": 0.0}}
+    given: dict[str, Any] = {"gain": gain}
+    if contexts == "rows":
+        actions, asked, given = sb.policies.ActionSet.of(np.eye(7)), {}, {**given, "available": ((0, 1, 6),)}
+    actions = actions.with_feedback({6: range(6)})
+    actions = actions if noise is None else actions.with_noise(noise)
+    decision = policy_of(actions, theta, **given).ask(**asked, available=[0, 1, 6])
+    found = gains(decision)
+    assert found[6] > 1.02 * (found[0] + found[1])  # equal if the four others that it shows did not count
+    if gain == "total-variance":  # of each of six hypotheses: 5 / 36
+        expected = sum(5 / 36 / one for one in ([1.0] * 6 if noise is None else noise[:6]))
+        assert found[6] == pytest.approx(expected)

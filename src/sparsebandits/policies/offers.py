@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import ArgumentValueError, FloatArray, shown
+from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, shown
 from sparsebandits.features.maps import FeatureMap
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.items import Items
@@ -136,6 +136,31 @@ def around_contexts(rule: Any, own: Items, origin: FloatArray | None, recent: Fl
     repeated = None if own.noise_variances is None else np.tile(own.noise_variances, count)
     chance = np.full(count, 1.0 / count)
     return Around(features, size * np.arange(count + 1), chance, repeated, graph=own.feedback).merged()
+
+
+def at_hand(offers: ActionSet, left: IntArray | None, features: FloatArray) -> Around | None:
+    """Return the rows that are on offer now, with the rewards that they show of rows that are not.
+
+    Parameters
+    ----------
+    offers : ActionSet
+        The actions, before some of them were left out.
+    left : int array, optional
+        The rows that are on offer; by default all.
+    features : array of shape (K, d)
+        Features of all actions, relative to the mean if there is an intercept.
+
+    Returns
+    -------
+    Around or None
+        A single context; None if there is no feedback graph, or if all rows are on offer.
+    """
+    graph, noise = offers.feedback, offers.noise_variances
+    if left is None or graph is None or len(left) == len(offers):
+        return None
+    own = None if noise is None else noise[left]
+    shown_by = graph[left].astype(np.float64), features
+    return Around(features[left], np.array([0, len(left)]), np.ones(1), own, shown_by, noise)
 
 
 def remembered(rule: Any, own: ActionSet, recent: FloatArray, asker: Mapping[str, float | str] | None) -> FloatArray:

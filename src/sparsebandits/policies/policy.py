@@ -54,7 +54,7 @@ from sparsebandits.policies.observations import (
     record_reward,
     several,
 )
-from sparsebandits.policies.offers import around_contexts, around_rows, check_around, on_offer, remembered
+from sparsebandits.policies.offers import around_contexts, around_rows, at_hand, check_around, on_offer, remembered
 from sparsebandits.policies.saved import check_actions, check_feedback, check_record
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.randomness import COIN_STREAM, Seed, copied, generator_state, restore_generator, stream
@@ -436,7 +436,9 @@ class Policy:
                 self._believe(believer, awaited)
             offered = offers if left is None or len(left) == len(offers) else offers.rows(left)
             beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played, wins)
-            beliefs.around = self._around() if self.rule.around else None
+            if self.rule.around:
+                beliefs.around = self._around()
+                beliefs.here = at_hand(offers, left, self._own if offers is self.actions else self._relative(offers))
             choice = self.rule.choose(beliefs, rng)
             self._check_choice(choice, offered)
             wanted = self.rule.draws_wanted(beliefs) if hasattr(fork, "want") and believer is None else None

@@ -49,6 +49,8 @@ class Beliefs:
     ----------
     around : Around or None
         What may be offered in the rounds to come, for rules that ask for it.
+    here : Around or None
+        The actions, for the same rules, if these show rewards of actions that are not available.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Beliefs:
         feedback: BoolArray | None = None,
     ) -> None:
         self.around: Around | None = None
+        self.here: Around | None = None
         self.posterior = posterior
         self.features = features
         self.decisions = decisions

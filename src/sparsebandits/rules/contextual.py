@@ -52,7 +52,9 @@ class ContextualInformationDirected(Rule):
     """Minimise one information ratio over all contexts that may come.
 
     The contexts are those of the policy: a sample of the table that it was made with, or the latest ones if only their
-    columns were given; or the ``available`` rows of its actions. The context at hand counts as one of them.
+    columns were given; or the ``available`` rows of its actions. The context at hand counts as one of them. With a
+    feedback graph, the information of all rewards that an action shows counts, those of actions that are not on offer
+    among them.
 
     Parameters
     ----------
@@ -117,9 +119,9 @@ class ContextualInformationDirected(Rule):
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Minimise the ratio; draw one of the two actions if this context randomises."""
-        around, known = beliefs.around, beliefs.information
+        around, known = beliefs.here if beliefs.around is None else beliefs.around, beliefs.information
         present = None if around is None else around.find(beliefs.features)
-        if around is None or (len(around) == 1 and present == 0):
+        if around is None or (len(around) == 1 and present == 0 and beliefs.here is None):
             regret, gain = known.expected_regret, self._alone(beliefs)
             starts, probability, own = np.array([0, len(regret)]), np.ones(1), 0
         else:
@@ -178,7 +180,8 @@ class ContextualInformationDirected(Rule):
         gain = around.gain(gain_of, large)
         if present is not None:
             return regret, gain, around.starts, around.probability, present
-        own = beliefs.shown(gain_of(beliefs.features, beliefs.differing_noise))
+        here = beliefs.here
+        own = beliefs.shown(gain_of(beliefs.features, beliefs.differing_noise)) if here is None else here.gain(gain_of)
         starts = np.append(around.starts, around.starts[-1] + len(beliefs.features))
         probability = np.append(around.probability * (1.0 - share), share)
         return (
