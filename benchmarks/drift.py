@@ -11,7 +11,9 @@ does not change, and shows what forgetting costs there.
   ``EmpiricalBayesNormalRegressor``, which goes on to learn noise and prior variance.
 - D-LinUCB (Russac, Vernade and Cappé 2019): half-life, width and penalty are tuned for each setting, on seeds of their
   own, and the best of the grid plays; beside it, with the half-life of SparseIDS, the best of width and penalty.
-- SparseIDS with a tuned half-life shows what a half-life of 250 costs.
+- SparseIDS with a tuned half-life shows what a half-life of 250 costs; SparseIDS that is informed of sparsity, effect
+  size, noise and level, as the others are of what they use, shows what it costs to learn them from rewards that are
+  forgotten.
 
 Games are kept in ``benchmarks/results/drift.jsonl`` as they end, so a run that was stopped continues where it was; the
 tables of docs/drift.md are written from all of them. Numbers of trials, seeds and grids were fixed before any game of
@@ -51,6 +53,13 @@ def sparse_ids(problem: Problem, half_life: float | None = None) -> sb.Policy:
     """Return SparseIDS, which is given the actions only."""
     forgetting: dict[str, Any] = {} if half_life is None else {"forgetting": sb.Discount(half_life=half_life)}
     return sb.SparseIDS(problem.actions, seed=problem.seed, **forgetting)
+
+
+def informed(half_life: float, problem: Problem) -> sb.Policy:
+    """Return SparseIDS that knows sparsity, effect size, noise and the level of rewards."""
+    known: dict[str, Any] = {"noise_variance": problem.noise_variance, "intercept": False}
+    forgetting = sb.Discount(half_life=half_life)
+    return sb.SparseIDS(problem.actions, sb.SpikeSlab(0.1, 0.25), forgetting=forgetting, seed=problem.seed, **known)
 
 
 def lin_ts(problem: Problem) -> sb.Policy:
@@ -102,6 +111,9 @@ TUNED_PLAYERS: dict[str, dict[str, Make]] = {
     f"D-LinUCB, half-life {HALF_LIFE}": GRID[HALF_LIFE],
     "SparseIDS, half-life tuned": {
         f"SparseIDS, half-life of {half_life}": partial(sparse_ids, half_life=half_life) for half_life in HALF_LIVES
+    },
+    "SparseIDS, informed, half-life tuned": {
+        f"SparseIDS, informed, half-life of {half_life}": partial(informed, half_life) for half_life in HALF_LIVES
     },
 }
 FAMILY = sb.environments.GaussianActions(dimension=40, sparsity=4)
