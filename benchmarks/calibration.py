@@ -71,15 +71,22 @@ def picked(make: Callable[[int], Engine]) -> Sampler:
     return run
 
 
-def thinned(make: Callable[[int], Engine]) -> Sampler:
-    """Return a sampler that keeps every tenth draw of one chain."""
+def thinned(make: Callable[[int], Engine], every: int = 10) -> Sampler:
+    """Return a sampler that keeps every tenth draw of one chain, or fewer, with their intercepts."""
 
     def run(x: FloatArray, y: FloatArray, seed: int) -> tuple[Engine, FloatArray]:
         engine = make(seed)
         engine.update(x, y)
-        return engine, engine.draws().theta[9::10]
+        draws, kept = engine.draws(), slice(every - 1, None, every)
+        columns = () if draws.intercepts is None else (draws.intercepts[kept],)
+        return engine, np.column_stack((draws.theta[kept], *columns))
 
     return run
+
+
+def chain(prior: sb.SpikeSlab, rewards: Rewards) -> Sampler:
+    """Return every twentieth draw of a chain of Gibbs for clicks or counts, whose hyperparameters mix slowly."""
+    return thinned(lambda seed: sb.Gibbs(prior, D, None, 20 * DRAWS, seed, chains=1, rewards=rewards), every=20)
 
 
 POINT, LAPLACE = _prior(sb.PointMass()), _prior(sb.LaplaceSpike(0.05))
@@ -111,6 +118,8 @@ CASES: dict[str, tuple[sb.SpikeSlab, Rewards, Sampler]] = {
     ),
     "Particles, clicks": (DEFAULT, CLICKS, picked(lambda seed: sb.Particles(DEFAULT, D, None, 2000, seed, CLICKS))),
     "Particles, counts": (OF_COUNTS, COUNTS, picked(lambda seed: sb.Particles(OF_COUNTS, D, None, 2000, seed, COUNTS))),
+    "Gibbs, clicks": (DEFAULT, CLICKS, chain(DEFAULT, CLICKS)),
+    "Gibbs, counts": (OF_COUNTS, COUNTS, chain(OF_COUNTS, COUNTS)),
     "planted: noise": (POINT, GAUSSIAN, sampled(lambda seed: sb.Particles(POINT, D, 0.6 * NOISE, 2000, seed))),
 }
 
