@@ -99,7 +99,7 @@ def table(lines: Lines, name: str) -> str:
             player,
             f"{mine[:, -1].mean():.1f} ({low:.1f} to {high:.1f})",
             against,
-            f"{slope:.2f} ({least:.2f} to {most:.2f})",
+            "{:.2f} ({:.2f} to {:.2f})".format(*(round(one, 2) + 0.0 for one in (slope, least, most))),  # no −0.00
             f"{len(mine)}",
         )
         rows.append(f"| {' | '.join(cells)} |")
