@@ -6,6 +6,7 @@ call, and calling again has to give the state of a policy that nothing disturbed
 where the trace function cannot.
 """
 
+import gc
 import random
 import signal
 import sys
@@ -220,7 +221,8 @@ def by_signals(make: Callable[..., sb.Policy], call: Callable[[sb.Policy], objec
             armed = False
             raise KeyboardInterrupt
 
-    handler = signal.signal(signal.SIGALRM, heard)
+    handler, collects = signal.signal(signal.SIGALRM, heard), gc.isenabled()
+    gc.disable()  # or a signal may strike in a callback of the collector, where Python drops the exception
     try:
         for _ in range(tries):
             policy, armed = deepcopy(original), True
@@ -235,6 +237,8 @@ def by_signals(make: Callable[..., sb.Policy], call: Callable[[sb.Policy], objec
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, handler)
+        if collects:
+            gc.enable()
 
 
 def _is_free(policy: sb.Policy) -> bool:
