@@ -10,8 +10,8 @@ products of their features 8 matter. Rewards are Gaussian, or clicks with a base
   and Vowpal Wabbit, and numbers for those that know no others.
 - SquareCB, FALCON, ILOVETOCONBANDITS, the MCP bandit, best subsets, dynamic batches, variational Thompson sampling and
   Vowpal Wabbit: settings are tuned for each family of rewards, on seeds of their own. The MCP bandit makes its
-  estimates again when it has a tenth more rewards, not after each of them, which takes a tenth of the time; in a game
-  of the tuning its regret was within 2% of that.
+  estimates again when it has a tenth more rewards, not after each of them, which takes a tenth of the time and may
+  cost some regret.
 
 Games are kept in ``benchmarks/results/contexts.jsonl`` as they end, so a run that was stopped continues where it was;
 the tables of docs/contexts.md are written from all of them. Numbers of trials, seeds and grids were fixed before any

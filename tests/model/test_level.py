@@ -8,7 +8,7 @@ from sparsebandits.model.features import Level
 
 @pytest.mark.parametrize("weight", [None, 0.37])
 def test_a_single_observation_is_that_of_a_batch(weight: float | None) -> None:
-    """To the byte; planted: the weight of the observation is left out of the level (off in the first digit)."""
+    """To the byte; planted: a level without the weight of the observation, which the case with weights sees."""
     rng = np.random.default_rng(0)
     for _ in range(50):
         level = Level(rng.standard_normal(3), rng.standard_normal(), rng.uniform(0.1, 50.0))
