@@ -3,8 +3,11 @@
 import hashlib
 import io
 import json
+import tracemalloc
 import zipfile
+import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,8 +61,8 @@ def test_bytes_that_a_crafted_archive_may_have(tmp_path: Path) -> None:
         path.write_bytes(archive(*members))
         with pytest.raises(SaveFileError, match=f"^path: .*{message}"):
             unpack(path, "k", 1)
-    path.write_bytes(archive((npz.HEADER, HEADER), ("state/a.npy", good), compression=zipfile.ZIP_DEFLATED))
-    with pytest.raises(SaveFileError, match="is compressed"):
+    path.write_bytes(archive((npz.HEADER, HEADER), ("state/a.npy", good), compression=zipfile.ZIP_BZIP2))
+    with pytest.raises(SaveFileError, match="is packed in another way"):
         unpack(path, "k", 1)
     path.write_bytes(pack("k", 1, {"a": np.zeros(2)})[: -npz.DIGITS - len(npz.SEAL)])
     with pytest.raises(SaveFileError, match="does not end as a save file does"):
@@ -84,3 +87,85 @@ def test_many_arrays_with_names_beyond_ascii(tmp_path: Path) -> None:
     assert list(found) == list(state)
     assert all(np.array_equal(found[name], state[name]) for name in state)
     assert all(found[name].flags.f_contiguous == state[name].flags.f_contiguous for name in state)
+
+
+def test_what_repeats_is_deflated_and_what_looks_random_is_stored(tmp_path: Path) -> None:
+    rng, path = np.random.default_rng(0), tmp_path / "state"
+    rows = np.repeat(rng.standard_normal((500, 3)), 4, axis=0)
+    state: dict[str, Any] = {
+        "rows": rows,
+        "columns": rng.integers(40, size=5000, dtype=np.int32),
+        "draws": rng.standard_normal(5000),
+    }
+    state |= {"turned": np.asfortranarray(rows), "none": np.empty(0), "one": np.array(1.5), "text": "x" * 1000}
+    write_atomically(path, pack("k", 1, state))
+    assert path.stat().st_size < 0.5 * sum(one.nbytes for one in state.values() if isinstance(one, np.ndarray))
+    with zipfile.ZipFile(path) as file:
+        packed = {member.filename: member.compress_type for member in file.infolist()}
+    assert packed["state/draws.npy"] == zipfile.ZIP_STORED
+    assert packed["state/rows.npy"] == packed["state/columns.npy"] == packed[npz.HEADER] == zipfile.ZIP_DEFLATED
+    found = unpack(path, "k", 1)
+    for name, value in state.items():
+        assert np.array_equal(found[name], value)
+        assert not isinstance(value, np.ndarray) or found[name].flags.f_contiguous == value.flags.f_contiguous
+    with np.load(path) as plain:  # as any program reads it
+        assert np.array_equal(plain["state/rows"], rows)
+
+
+def test_a_file_that_was_stored_without_compression_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    state: dict[str, Any] = {"a": np.zeros((40, 40)), "b": "x" * 1000}
+    monkeypatch.setattr(npz, "WORTHWHILE", 0.0)
+    (tmp_path / "state").write_bytes(content := pack("k", 1, state))
+    assert len(content) > 40 * 40 * 8
+    found = unpack(tmp_path / "state", "k", 1)
+    assert np.array_equal(found["a"], state["a"])
+    assert found["b"] == state["b"]
+
+
+def test_what_would_grow_by_too_much_is_stored_and_refused_if_it_is_deflated(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path, zeros = tmp_path / "state", {"a": np.zeros(3 * 2**20)}
+    path.write_bytes(pack("k", 1, zeros))
+    assert path.stat().st_size > zeros["a"].nbytes
+    assert np.array_equal(unpack(path, "k", 1)["a"], zeros["a"])
+    with monkeypatch.context() as patched:
+        patched.setattr(npz, "ALLOWANCE", 2**40)
+        path.write_bytes(pack("k", 1, zeros))
+        assert path.stat().st_size < zeros["a"].nbytes / 100
+    with pytest.raises(SaveFileError, match="would unpack to many times its size"):
+        unpack(path, "k", 1)
+
+
+def test_a_member_is_unpacked_no_further_than_it_declares(tmp_path: Path) -> None:
+    """The directory says 144 bytes, the checksum is right, and the stream holds 64 MB."""
+    good = array("(2,)", bytes(16))
+    stream, large = io.BytesIO(), good + bytes(2**26)
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(npz.HEADER, HEADER, zipfile.ZIP_STORED)
+        file.writestr("state/a.npy", large)
+        file.infolist()[1].file_size = len(good)
+        file.infolist()[1].CRC = zlib.crc32(good)
+    (tmp_path / "state").write_bytes(sealed(stream.getvalue()))
+    tracemalloc.start()
+    try:
+        assert np.array_equal(unpack(tmp_path / "state", "k", 1)["a"], np.zeros(2))
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_member_that_ends_early_or_is_no_stream_is_refused(tmp_path: Path) -> None:
+    good = array("(200,)", bytes(1600))
+    content = archive((npz.HEADER, HEADER), ("state/a.npy", good), compression=zipfile.ZIP_DEFLATED)
+    (tmp_path / "state").write_bytes(content)
+    assert np.array_equal(unpack(tmp_path / "state", "k", 1)["a"], np.zeros(200))
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        member = file.infolist()[1]
+    start = member.header_offset + npz.LOCAL_HEADER + len(member.filename)
+    for place, byte in ((start, 0xFF), (start + member.compress_size // 2, content[start] ^ 0x55)):
+        whole = bytearray(content[: -npz.DIGITS])
+        whole[place] = byte
+        (tmp_path / "state").write_bytes(bytes(whole) + hashlib.sha256(whole).hexdigest().encode())
+        with pytest.raises(SaveFileError, match="is truncated, damaged"):
+            unpack(tmp_path / "state", "k", 1)

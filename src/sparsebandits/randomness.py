@@ -24,6 +24,9 @@ COIN_STREAM, ENGINE_STREAM, OBSERVER_STREAM = 0, 1, 3
 CONTEXT_STREAM = 0x636F6E74
 """Below the seed of an instance: the contexts of its rounds."""
 
+LEVEL_STREAM = 0x6C65766C
+"""Below the seed 0: the standard normal number of each draw, from which a rule makes the level of rewards."""
+
 TUNING_STREAM = 0x74756E65
 """Below the seed of an experiment: the root of the trials that parameters are tuned on."""
 

@@ -11,6 +11,7 @@ from sparsebandits.arguments import ArgumentError
 from sparsebandits.features.encoding import Encoding
 from sparsebandits.features.frame import Frame, row_of
 from sparsebandits.features.maps import DEFAULT, Space, called
+from sparsebandits.features.terms import Factors, Term
 
 USERS = Frame.of(
     "users", [{"age": 30, "country": "DE"}, {"age": 50, "country": "FR"}, {"age": 40, "country": "DE"}], ""
@@ -221,3 +222,48 @@ def test_empty_cells_are_refused_whatever_they_are() -> None:
             Frame.of("users", pd.DataFrame({"premium": pd.Series([True, empty], dtype=object)}), "")
     whole = Frame.of("users", pd.DataFrame({"premium": pd.Series([True, False], dtype="boolean")}), "")
     assert whole.row(0) == {"premium": True}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        DEFAULT,
+        f.cross(),
+        f.user("age"),
+        f.item(),
+        f.per_item(),
+        f.per_item(f.cross("age", "price")),
+        f.concat("price", ["age", "kind"], f.per_item("country"), f.cross("country", f.item("kind"))),
+        f.cross(f.per_item("age"), "price"),
+        f.cross("price", "age"),
+    ],
+)
+def test_features_are_products_of_their_terms(made: f.FeatureMap) -> None:
+    """Planted: the item that alone has a feature is left out."""
+    terms = made.terms(SPACE)
+    assert terms is not None
+    found = Factors.of(terms)
+    assert len(set(found.user_columns)) == len(found.user_columns)
+    users, items = found.users(SPACE.users.encoded(USERS)), found.items(SPACE.items.encoded(ITEMS))
+    np.testing.assert_array_equal(users[:, np.newaxis, found.of_user] * items[:, found.of_item], pairs(made))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        f.cross(f.user(), f.user()),
+        f.cross("price", f.cross()),
+        f.concat(f.item(), f.cross("price", "price")),
+        f.per_item(f.per_item()),
+        f.per_item(f.cross("age", "age")),
+        f.cross(f.cross("age", "age"), "price"),
+    ],
+)
+def test_features_with_several_columns_of_a_user_or_an_item_have_no_terms(made: f.FeatureMap) -> None:
+    assert made.terms(SPACE) is None
+    assert pairs(made).shape[2] == len(made.names(SPACE))
+
+
+def test_a_product_of_terms_has_each_column_once() -> None:
+    assert Term(user=1).times(Term(column=2, item=0)) == Term(1, 2, 0)
+    assert Term(user=1).times(Term(user=1)) is None

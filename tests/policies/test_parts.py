@@ -52,6 +52,8 @@ RULES: list[Rule] = [
     sb.rules.Thompson(),
     sb.rules.Optimism(1.5),
     sb.rules.Uniform(),
+    sb.rules.Aimed(0.4, horizon=20),
+    sb.rules.PerCost((1.0, 2.0, 0.5, 1.5, 3.0, 1.0), horizon=20),
     sb.rivals.FrequentistInformationDirected(gain="full"),
     sb.rivals.FeelGood(0.3, cap=1.0),
     sb.rivals.OptimisticInformationDirected(sb.rivals.LearningRate(1.5, 3, 6.0, 50.0)),

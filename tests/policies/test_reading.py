@@ -13,6 +13,7 @@ READINGS: dict[str, Callable[[sb.Policy], object]] = {
     "health": lambda policy: policy.health(),
     "summary": lambda policy: policy.posterior.summary(),
     "coefficients": lambda policy: policy.coefficients,  # type: ignore[attr-defined]
+    "card": lambda policy: policy._repr_html_(),
     "state": lambda policy: policy.state(),
 }
 

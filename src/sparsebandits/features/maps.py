@@ -20,6 +20,7 @@ import numpy as np
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, check_number, shown
 from sparsebandits.features.encoding import Encoding
 from sparsebandits.features.frame import Frame
+from sparsebandits.features.terms import Term
 
 TIMES = " × "
 
@@ -81,6 +82,21 @@ class FeatureMap(ABC):
         """
         return self._values(space, users, items)
 
+    def terms(self, space: Space) -> list[Term] | None:
+        """Return each feature as a product of a column of the user and one of the item.
+
+        Parameters
+        ----------
+        space : Space
+            Columns of users and items.
+
+        Returns
+        -------
+        list of Term or None
+            None if one of the features is no such product.
+        """
+        return None
+
     @abstractmethod
     def _names(self, space: Space) -> tuple[str, ...]: ...
 
@@ -111,6 +127,10 @@ class User(FeatureMap):
         own = users[:, _places(self.columns, space.users)]
         return np.repeat(own[:, np.newaxis, :], len(items), axis=1)
 
+    def terms(self, space: Space) -> list[Term] | None:
+        """Return the columns."""
+        return [Term(user=column) for column in _places(self.columns, space.users)]
+
 
 @dataclass(frozen=True)
 class Item(FeatureMap):
@@ -130,6 +150,10 @@ class Item(FeatureMap):
     def _values(self, space: Space, users: FloatArray, items: FloatArray) -> FloatArray:
         own = items[:, _places(self.columns, space.items)]
         return np.repeat(own[np.newaxis, :, :], len(users), axis=0)
+
+    def terms(self, space: Space) -> list[Term] | None:
+        """Return the columns."""
+        return [Term(column=column) for column in _places(self.columns, space.items)]
 
 
 @dataclass(frozen=True)
@@ -159,6 +183,10 @@ class Columns(FeatureMap):
     def _values(self, space: Space, users: FloatArray, items: FloatArray) -> FloatArray:
         return np.concatenate([part.values(space, users, items) for part in self._parts(space)], axis=2)
 
+    def terms(self, space: Space) -> list[Term] | None:
+        """Return the columns."""
+        return _joined(self._parts(space), space)
+
 
 @dataclass(frozen=True)
 class Cross(FeatureMap):
@@ -180,6 +208,15 @@ class Cross(FeatureMap):
     def _values(self, space: Space, users: FloatArray, items: FloatArray) -> FloatArray:
         left, right = (part.values(space, users, items) for part in (self.left, self.right))
         return (left[..., :, np.newaxis] * right[..., np.newaxis, :]).reshape(len(users), len(items), -1)
+
+    def terms(self, space: Space) -> list[Term] | None:
+        """Return the products, if no two columns of the user, or of the item, are multiplied."""
+        left, right = self.left.terms(space), self.right.terms(space)
+        if left is None or right is None:
+            return None
+        found = [one.times(other) for one in left for other in right]
+        known = [one for one in found if one is not None]
+        return known if len(known) == len(found) else None
 
 
 @dataclass(frozen=True)
@@ -206,6 +243,13 @@ class PerItem(FeatureMap):
         found[:, each, each] = own
         return found.reshape(len(users), len(items), -1)
 
+    def terms(self, space: Space) -> list[Term] | None:
+        """Return the terms of the map and the level, once for each item."""
+        inner = self.inner.terms(space)
+        if inner is None or any(one.item is not None for one in inner):
+            return None
+        return [one._replace(item=item) for item in range(len(space.labels)) for one in (*inner, Term())]
+
 
 @dataclass(frozen=True)
 class Concat(FeatureMap):
@@ -224,6 +268,10 @@ class Concat(FeatureMap):
 
     def _values(self, space: Space, users: FloatArray, items: FloatArray) -> FloatArray:
         return np.concatenate([part.values(space, users, items) for part in self.parts], axis=2)
+
+    def terms(self, space: Space) -> list[Term] | None:
+        """Return the terms of all maps."""
+        return _joined(self.parts, space)
 
 
 def user(*columns: str) -> User:
@@ -372,6 +420,17 @@ def called(function: Function, users: Frame, items: Frame, names: Sequence[str] 
             found.append([_number(f"features, {name!r}", value) for name, value in pair.items()])
     assert names is not None
     return np.array(found).reshape(len(users), len(items), -1), list(names)
+
+
+def _joined(parts: Sequence[FeatureMap], space: Space) -> list[Term] | None:
+    """Return the terms of several maps; None if one has none."""
+    found: list[Term] = []
+    for part in parts:
+        terms = part.terms(space)
+        if terms is None:
+            return None
+        found += terms
+    return found
 
 
 def _number(name: str, value: object) -> float:

@@ -42,6 +42,7 @@ from sparsebandits.arguments import (
 from sparsebandits.journal.journal import Journal
 from sparsebandits.journal.open_bandit import Columns
 from sparsebandits.results.statistics import mean_interval, statistic_interval
+from sparsebandits.tables import as_html
 
 Target: TypeAlias = ArrayLike | Callable[[FloatArray], ArrayLike]
 
@@ -98,6 +99,9 @@ class Estimate:
     mean_weight: float
     largest_weight: float
     estimated: int
+
+    def _repr_html_(self) -> str:
+        return as_html(str(self))
 
     def __str__(self) -> str:
         estimated = f"; propensities of {self.estimated} are estimates" if self.estimated else ""

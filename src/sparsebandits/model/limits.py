@@ -39,6 +39,8 @@ LEAST_RATIO = 1e-10
 def check_prior(prior: SpikeSlab, dimension: int, noise: Any) -> None:
     """Refuse a prior whose slab is too far from zero, or whose spike is too narrow, for double precision.
 
+    A hierarchy for another number of features is refused too.
+
     Parameters
     ----------
     prior : SpikeSlab
@@ -53,6 +55,9 @@ def check_prior(prior: SpikeSlab, dimension: int, noise: Any) -> None:
     ArgumentValueError
         If it is outside of the range.
     """
+    if prior.hierarchy is not None and prior.hierarchy.dimension != dimension:
+        expected = f"one tuple of parents for each of {dimension} features"
+        raise ArgumentValueError("prior.hierarchy", expected, f"{prior.hierarchy.dimension}")
     mean, variance = slab(prior, dimension)
     absolute = variance * (_noise_variance(noise) if prior.of_noise else 1.0)
     if (mean * mean > MOST * absolute).any():

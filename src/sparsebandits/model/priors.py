@@ -25,6 +25,7 @@ from sparsebandits.arguments import (
     check_vector,
     shown,
 )
+from sparsebandits.model.hierarchy import Hierarchy
 from sparsebandits.model.sizes import check_size, draw_models, log_sizes
 
 
@@ -348,11 +349,15 @@ class SpikeSlab:
     size : int or tuple of two ints, optional
         How many coordinates matter, if that is known: exactly so many, or from a smallest to a largest number. The
         prior is conditioned on it (a :class:`BetaInclusion` together with γ). It needs a point-mass spike.
+    hierarchy : Hierarchy, optional
+        Which coordinates are products or squares of which others, and how much less likely they are to matter without
+        these. It needs a point-mass spike, and is served by :class:`Particles` and :class:`Enumeration`.
 
     Examples
     --------
     >>> SpikeSlab(inclusion=0.1, slab_variance=0.25)
-    SpikeSlab(inclusion=0.1, slab_variance=0.25, slab_mean=0.0, spike=PointMass(), of_noise=False, size=None)
+    SpikeSlab(inclusion=0.1, slab_variance=0.25, slab_mean=0.0, spike=PointMass(), of_noise=False, size=None,
+              hierarchy=None)
     >>> SpikeSlab(0.5, 1.0, size=(0, 3)).sample(np.random.default_rng(0), 4, dimension=20).included.sum(axis=1)
     array([3, 3, 2, 2])
     """
@@ -363,6 +368,7 @@ class SpikeSlab:
     spike: Spike = PointMass()
     of_noise: bool = False
     size: Any = None
+    hierarchy: Hierarchy | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.inclusion, BetaInclusion):
@@ -379,6 +385,11 @@ class SpikeSlab:
             object.__setattr__(self, "size", check_size("size", self.size))
             if not isinstance(self.spike, PointMass):
                 raise ArgumentTypeError("spike", "PointMass() where a size is given", shown(self.spike))
+        if self.hierarchy is not None:
+            if not isinstance(self.hierarchy, Hierarchy):
+                raise ArgumentTypeError("hierarchy", "a Hierarchy", shown(self.hierarchy))
+            if not isinstance(self.spike, PointMass):
+                raise ArgumentTypeError("spike", "PointMass() where a hierarchy is given", shown(self.spike))
 
     @classmethod
     def from_paper(
@@ -406,7 +417,7 @@ class SpikeSlab:
         --------
         >>> SpikeSlab.from_paper(beta=0.1, lambda0=0.05, lambda1=4.0)
         SpikeSlab(inclusion=0.1, slab_variance=4.0, slab_mean=0.0, spike=LaplaceSpike(scale=0.05), of_noise=True,
-                  size=None)
+                  size=None, hierarchy=None)
         >>> SpikeSlab.from_paper(beta=0.1, lambda0=0.05, lambda1=4.0, noise_variance=0.25).spike
         LaplaceSpike(scale=0.025)
         """
@@ -479,8 +490,24 @@ class SpikeSlab:
         if isinstance(self.slab_variance, InverseGammaSlab):
             raise ArgumentTypeError("prior", f"a known slab_variance for {engine}", shown(self.slab_variance))
 
+    def refuse_hierarchy(self, engine: str) -> None:
+        """Refuse a :class:`Hierarchy`, for an engine that does not serve it.
+
+        Parameters
+        ----------
+        engine : str
+            Name of the engine, for the error.
+
+        Raises
+        ------
+        ArgumentTypeError
+            If there is one.
+        """
+        if self.hierarchy is not None:
+            raise ArgumentTypeError("prior", f"no hierarchy for {engine}; or take Particles", shown(self.hierarchy))
+
     def inclusions(self, dimension: int) -> FloatArray:
-        """Return the expected inclusion probability E β of each coordinate, before any conditioning on a size.
+        """Return the expected inclusion probability E β of each coordinate, before a size or a hierarchy counts.
 
         Parameters
         ----------
@@ -591,6 +618,8 @@ class SpikeSlab:
         PriorDraws
             θ, γ and the hyperparameters that are learnt.
         """
+        if self.hierarchy is not None:
+            return self._accepted(rng, size, dimension, self.hierarchy)
         beta = variances = None
         probability = np.broadcast_to(self.inclusions(dimension), (size, dimension))
         if isinstance(self.inclusion, BetaInclusion):
@@ -618,6 +647,20 @@ class SpikeSlab:
         else:
             theta[outside] = rng.laplace(scale=self.spike.scale, size=int(outside.sum()))
         return PriorDraws(theta, included, beta, variances)
+
+    def _accepted(self, rng: Generator, size: int, dimension: int, hierarchy: Hierarchy) -> "PriorDraws":
+        """Return draws with the hierarchy: those without it, accepted with probability h(γ)."""
+        plain, parts, found = replace(self, hierarchy=None), [], 0
+        while found < size:
+            drawn = plain.sample(rng, size, dimension)
+            part = drawn.take(np.log(rng.random(size)) < hierarchy.log_factors(drawn.included))
+            parts.append(part)
+            found += len(part.theta)
+        joined: dict[str, Any] = dict.fromkeys(vars(parts[0]))
+        for name in joined:
+            if getattr(parts[0], name) is not None:
+                joined[name] = np.concatenate([getattr(part, name) for part in parts])[:size]
+        return PriorDraws(**joined)
 
     def _sized_models(self, rng: Generator, count: int, dimension: int) -> tuple[NDArray[np.bool_], FloatArray | None]:
         """Return draws of γ given that its size is in range, and of β given γ where it is learnt.
@@ -694,6 +737,11 @@ class PriorDraws:
     beta: FloatArray | None
     slab_variances: FloatArray | None
 
+    def take(self, draws: Any) -> "PriorDraws":
+        """Return some of the draws."""
+        taken: dict[str, Any] = {name: None if each is None else each[draws] for name, each in vars(self).items()}
+        return PriorDraws(**taken)
+
 
 EXPECTED_FEATURES = 5.0
 """Number of features that are expected to matter if the user does not say; the data correct it."""
@@ -702,7 +750,7 @@ SPREAD_OF_COUNTS = 0.5
 """Variance of the logarithm of expected counts over the actions, if the user does not say."""
 
 
-def default_prior(features: FloatArray, counts: bool = False) -> SpikeSlab:
+def default_prior(features: FloatArray, counts: bool = False, hierarchy: Hierarchy | None = None) -> SpikeSlab:
     """Return a prior that learns how many features matter, and how much they do.
 
     With s_j² the mean square of feature j over the actions and σ² the noise variance,
@@ -723,6 +771,8 @@ def default_prior(features: FloatArray, counts: bool = False) -> SpikeSlab:
         The actions, whose mean squares give the units of the features; relative to their mean if there is an intercept.
     counts : bool, default=False
         Whether rewards are counts.
+    hierarchy : Hierarchy, optional
+        Which features are made of which others.
 
     Returns
     -------
@@ -734,6 +784,7 @@ def default_prior(features: FloatArray, counts: bool = False) -> SpikeSlab:
     squares = np.mean(features * features, axis=0)
     squares = np.clip(np.where(squares > 0, squares, 1.0), 1 / LARGEST, LARGEST)
     if counts:
-        return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), SPREAD_OF_COUNTS / (few * squares))
+        known = SPREAD_OF_COUNTS / (few * squares)
+        return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), known, hierarchy=hierarchy)
     slab = InverseGammaSlab(0.5, 0.125, of_noise=True, relative=tuple(1.0 / squares), of_total=True)
-    return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), slab)
+    return SpikeSlab(BetaInclusion(1.0, dimension / few - 1.0), slab, hierarchy=hierarchy)

@@ -1,6 +1,6 @@
 """A decision of a policy, and its explanation for a person."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsebandits.arguments import FloatArray
 from sparsebandits.rules.choice import NO_ROW, Reasons
-from sparsebandits.tables import Rows, Table, formatted
+from sparsebandits.tables import Cell, Rows, Table, as_html, formatted
 
 MOST_SHOWN = 8
 """Number of observed rows that an explanation lists."""
@@ -95,6 +95,10 @@ class Decision:
         how = "" if self.probability_draws is None else f" (estimated from {self.probability_draws} draws)"
         return f"Decision(id={self.id}, action={self.action}{name}, probability={self.probability:.4g}{how})"
 
+    def _repr_html_(self) -> str:
+        """Return the decision as a table of one row, which notebooks show in place of the text."""
+        return _as_table([self])._repr_html_()
+
     @property
     def label(self) -> str:
         """Name of the action, or its row number if it has none, or its signs if it is not a row."""
@@ -113,6 +117,34 @@ class Decision:
             found |= {"first candidate": mixture.first, "second candidate": mixture.second}
             found |= {"probability of the second": mixture.probability}
         return found | dict(self.reasons.notes)
+
+
+class Decisions(tuple[Decision, ...]):
+    """A tuple of decisions that a notebook shows as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return _as_table(self)._repr_html_()
+
+
+def _as_table(decisions: Sequence[Decision]) -> Table:
+    """Return decisions as a table, with their contexts if they have any."""
+    contexts = [one.context or {} for one in decisions]
+    names = tuple(dict.fromkeys(name for context in contexts for name in context))
+    estimated = any(one.probability_draws is not None for one in decisions)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.id,
+            one.label,
+            one.probability,
+            *((one.probability_draws,) if estimated else ()),
+            *(str(value) if isinstance(value := context.get(name), bool) else value for name in names),
+        )
+        for one, context in zip(decisions, contexts, strict=True)
+    ]
+    draws = ("estimated from draws",) if estimated else ()
+    return Table(("decision", "action", "probability", *draws, *names), rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,21 +180,30 @@ class Explanation:
         return Rows(tuple(data), Table(("", "action", *columns), marked))
 
     def __str__(self) -> str:
+        return "\n".join(str(part) for part in self._parts())
+
+    def _repr_html_(self) -> str:
+        """Return the explanation as HTML, which notebooks show in place of the text."""
+        return as_html(*self._parts())
+
+    def _parts(self) -> list[Any]:
+        """Return text, the table of candidates, and text."""
         decision = self.decision
         how = "" if decision.probability_draws is None else f" (estimated from {decision.probability_draws} draws)"
         than = ", compared with the average action" if decision.reasons.compared else ""
-        lines = [
+        before = [
             f"{decision.policy} chose action {decision.label} with probability {decision.probability:.3g}{how}; "
             f"it is decision {decision.id}.",
             *([] if decision.context is None else [f"context: {_written(decision.context)}"]),
             *self._shows(),
             *self._coin(),
-            str(self.table),
+        ]
+        after = [
             f"largest parts of its {decision.reasons.scale}{than}: {self._drivers()}",
             *(f"{name}: {formatted(value)}" for name, value in decision.reasons.notes.items()),
             *decision.reasons.remarks,
         ]
-        return "\n".join(lines)
+        return ["\n".join(before), self.table, "\n".join(after)]
 
     def _shows(self) -> list[str]:
         """Return whose rewards the decision shows, unless that is the chosen action alone."""

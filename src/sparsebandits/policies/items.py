@@ -23,6 +23,7 @@ from sparsebandits.arguments import (
 from sparsebandits.features.encoding import Encoding
 from sparsebandits.features.frame import Cell, Frame, row_of
 from sparsebandits.features.maps import DEFAULT, FeatureMap, Function, Space, called, part_of
+from sparsebandits.features.terms import Factors
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.naming import Naming, in_order
 
@@ -168,6 +169,22 @@ class Items(ActionSet):
     def encoded_items(self) -> FloatArray:
         """The items as numbers, of shape (K, q)."""
         return self.items.encoded(self.table)
+
+    @cached_property
+    def factors(self) -> Factors | None:
+        """The features as products of columns; None if they are not, or if a function makes them."""
+        terms = self.map.terms(self.space) if isinstance(self.map, FeatureMap) else None
+        return None if not terms else Factors.of(terms)
+
+    @cached_property
+    def item_factors(self) -> FloatArray:
+        """The factors of the items, of shape (K, Q); only if there are any."""
+        assert self.factors is not None
+        return frozen(self.factors.items(self.encoded_items))
+
+    def some_users(self, most: int) -> FloatArray:
+        """Return contexts of the table, encoded: at most so many, at equal distances."""
+        return self.users.encoded(self.contexts.rows(_spread(len(self.contexts), most)))
 
     def read(self, context: object) -> dict[str, Cell]:
         """Return a context by the names of its columns.

@@ -15,6 +15,8 @@ from sparsebandits.features.maps import FeatureMap
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.items import Items
 from sparsebandits.rules.around import Around
+from sparsebandits.rules.listed import Listed
+from sparsebandits.rules.products import Products
 from sparsebandits.rules.rule import Rule
 
 AROUND = 10_000_000
@@ -102,10 +104,12 @@ def around_rows(rule: Any, own: ActionSet, features: FloatArray) -> Around | Non
     graph, noise = own.feedback, own.noise_variances
     of_rows = None if noise is None else noise[rows]
     shown_by = None if graph is None else (graph[rows].astype(np.float64), features)
-    return Around(features[rows], starts, np.array(rule.probability), of_rows, shown_by, noise).merged()
+    return Around(Listed(features[rows], starts), np.array(rule.probability), of_rows, shown_by, noise).merged()
 
 
-def around_contexts(rule: Any, own: Items, origin: FloatArray | None, recent: FloatArray) -> Around | None:
+def around_contexts(
+    rule: Any, own: Items, origin: FloatArray | None, recent: FloatArray, before: Around | None = None
+) -> Around | None:
     """Return what may be offered to contexts.
 
     There are as many contexts as the rule asks for, and fewer if their features would not fit into ``AROUND`` cells:
@@ -121,6 +125,8 @@ def around_contexts(rule: Any, own: Items, origin: FloatArray | None, recent: Fl
         What features are relative to.
     recent : array of shape (m, c)
         The latest contexts, where none are known beforehand.
+    before : Around, optional
+        What this returned in the last round, of which most contexts are the same.
 
     Returns
     -------
@@ -130,12 +136,19 @@ def around_contexts(rule: Any, own: Items, origin: FloatArray | None, recent: Fl
     if not own.known and not len(recent):
         return None
     most = min(rule.contexts, max(1, AROUND // own.features.size))
-    pairs = own.pairs(most) if own.known else own.pairs_of(recent[-most:])
-    count, size, dimension = pairs.shape
-    features = pairs.reshape(-1, dimension) if origin is None else pairs.reshape(-1, dimension) - origin
+    factors, size = own.factors, len(own)
+    actions: Listed | Products
+    if factors is not None:
+        users = factors.users(own.some_users(most) if own.known else recent[-most:])
+        actions = Products(users, own.item_factors, factors.of_user, factors.of_item, origin)
+    else:
+        pairs = own.pairs(most) if own.known else own.pairs_of(recent[-most:])
+        features = pairs.reshape(-1, pairs.shape[2])
+        actions = Listed(features if origin is None else features - origin, size * np.arange(len(pairs) + 1))
+    count = len(actions.starts) - 1
     repeated = None if own.noise_variances is None else np.tile(own.noise_variances, count)
-    chance = np.full(count, 1.0 / count)
-    return Around(features, size * np.arange(count + 1), chance, repeated, graph=own.feedback).merged()
+    found = Around(actions, np.full(count, 1.0 / count), repeated, graph=own.feedback).merged()
+    return found if factors is None else found.after(before)
 
 
 def at_hand(offers: ActionSet, left: IntArray | None, features: FloatArray) -> Around | None:
@@ -160,7 +173,7 @@ def at_hand(offers: ActionSet, left: IntArray | None, features: FloatArray) -> A
         return None
     own = None if noise is None else noise[left]
     shown_by = graph[left].astype(np.float64), features
-    return Around(features[left], np.array([0, len(left)]), np.ones(1), own, shown_by, noise)
+    return Around(Listed(features[left], np.array([0, len(left)])), np.ones(1), own, shown_by, noise)
 
 
 def remembered(rule: Any, own: ActionSet, recent: FloatArray, asker: Mapping[str, float | str] | None) -> FloatArray:

@@ -40,8 +40,9 @@ from sparsebandits.model.families import Linked, Poisson
 from sparsebandits.model.forgetting import moment
 from sparsebandits.model.rewards import Gaussian
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.card import card
 from sparsebandits.policies.codec import Decoder, check_savable, encode, encode_learner, package_of, settings_of
-from sparsebandits.policies.decision import Decision, Explanation
+from sparsebandits.policies.decision import Decision, Decisions, Explanation
 from sparsebandits.policies.feedback import readings
 from sparsebandits.policies.items import Items, rows_of
 from sparsebandits.policies.observations import (
@@ -65,6 +66,7 @@ from sparsebandits.rules.linked import beliefs_about
 from sparsebandits.rules.optima import OptimaMemory
 from sparsebandits.rules.rule import Rule
 from sparsebandits.rules.wins import WinsMemory
+from sparsebandits.tables import Cell, Table, as_html
 
 KIND = "sparsebandits.policy"
 VERSION = 5
@@ -76,6 +78,8 @@ CLICKS = (
     "all rewards so far are 0 or 1, but the policy takes them as numbers with Gaussian noise; "
     "rewards=sb.Bernoulli() takes them as clicks"
 )
+MOST_PRINTED = 20
+"""Number of actions of a prediction that a notebook shows."""
 LEARNER = ("absorb", "state", "restore", "__dict__")
 """What every learner has."""
 
@@ -165,11 +169,29 @@ class Prediction:
         nothing is known of the unit of the rewards, since they are all equal.
     optimal_probability : array of shape (K,)
         Probability that each action is the best of them.
+    labels : tuple of str or None
+        Names of the actions, if they have names.
     """
 
     mean: FloatArray
     sd: FloatArray
     optimal_probability: FloatArray
+    labels: tuple[str, ...] | None = None
+
+    def _repr_html_(self) -> str:
+        """Return the actions that are most likely to be the best as a table, which notebooks show."""
+        count, order = len(self.mean), np.lexsort((-self.mean, -self.optimal_probability))[:MOST_PRINTED]
+        rows: list[tuple[Cell, ...]] = [
+            (
+                str(row) if self.labels is None else self.labels[row],
+                float(self.mean[row]),
+                float(self.sd[row]),
+                float(self.optimal_probability[row]),
+            )
+            for row in order.tolist()
+        ]
+        left_out = f"{len(rows)} of {count} actions, the most likely to be the best" if len(rows) < count else ""
+        return as_html(left_out, Table(("action", "mean", "sd", "P(best)"), rows))
 
 
 class Policy:
@@ -240,7 +262,7 @@ class Policy:
         learnt_at = getattr(posterior, "clock", None)
         self._start = 0.0 if learnt_at is None else learnt_at + 1.0  # time of decision 0, where they count time
         self._unrecorded: dict[int, tuple[Decision, ActionSet]] = {}  # decisions that the journal may not have yet
-        self._coming: Around | None = None  # what may be offered, as long as that does not change
+        self._coming: Around | None = None  # what may be offered; the latest contexts change, others do not
         self._recent = np.empty((0, 0))  # the latest contexts, where none are known beforehand
         if rule.around:
             check_around(rule, self.actions)
@@ -304,6 +326,11 @@ class Policy:
         learner = ", ".join(f"{name}={shown(value)}" for name, value in told.items())
         parts = f"{self.actions}; {type(self.posterior).__name__}({learner}); {self.rule!r}"
         return f"{type(self).__name__}({parts}; {self._asked} asked, {len(self._pending)} pending)"
+
+    @_one_at_a_time
+    def _repr_html_(self) -> str:
+        """Return a short description, with the features that are most likely to matter, which notebooks show."""
+        return card(self)
 
     @overload
     def ask(
@@ -450,19 +477,18 @@ class Policy:
             decision = self._decided(choice, offers, fork, rng, asked)
             found.append(decision)
             left = left[left != decision.action] if distinct and left is not None else left
-        return found[0] if n is None else tuple(found)
+        return found[0] if n is None else Decisions(found)
 
     def _around(self) -> Around | None:
-        """Return what may be offered in the rounds to come, once if that does not change; None if it is not known."""
-        if self._coming is not None:
+        """Return what may be offered in the rounds to come, the same if that does not change; None if not known."""
+        own = self.actions
+        if self._coming is not None and not (isinstance(own, Items) and not own.known):
             return self._coming
-        if not isinstance(self.actions, Items):
-            self._coming = around_rows(self.rule, self.actions, self._own)
-            return self._coming
-        found = around_contexts(self.rule, self.actions, self._origin, self._recent)
-        if self.actions.known:
-            self._coming = found
-        return found
+        if isinstance(own, Items):
+            self._coming = around_contexts(self.rule, own, self._origin, self._recent, self._coming)
+        else:
+            self._coming = around_rows(self.rule, own, self._own)
+        return self._coming
 
     def _believe(self, posterior: Any, decisions: Sequence[Decision]) -> None:
         """Let a posterior learn the expected rewards of decisions, of counts the typical ones."""
@@ -603,20 +629,55 @@ class Policy:
         >>> policy.predict().mean.shape
         (2,)
         """
-        if not hasattr(self.posterior, "draws"):
-            raise ArgumentTypeError("policy", "one with a posterior to predict from", type(self.posterior).__name__)
-        if actions is None or context is not None:
-            available = on_offer(self.actions, actions, None, context)[1]
-        else:
-            available = self.actions.plain().matched(actions)
-        beliefs = self._beliefs(available, forked(self.posterior), OptimaMemory(), self._asked)
+        available, beliefs = self._seen(actions, context)
         mean, variance = beliefs.means, beliefs.variances + beliefs.level_variance
         if beliefs.level is not None and beliefs.level.weight == 0.0:  # at any level
             mean, variance = np.full(len(mean), np.nan), np.full(len(mean), np.inf)
         elif getattr(self.posterior, "unit", 1.0) == 0.0:  # all rewards are equal so far, whatever their unit is
             level = 0.0 if beliefs.level is None else beliefs.level.reward
             mean, variance = np.full(len(mean), level), np.full(len(mean), np.inf)
-        return Prediction(mean, np.sqrt(variance), beliefs.optimal_probability)
+        return Prediction(mean, np.sqrt(variance), beliefs.optimal_probability, available.labels)
+
+    @_one_at_a_time
+    def beliefs(self, actions: object = None, context: object = None) -> Beliefs:
+        """Return what a rule would choose from: draws, mean rewards, regrets and gains of the actions.
+
+        Reading it changes nothing of the policy.
+
+        Parameters
+        ----------
+        actions : array or DataFrame of shape (K, d), optional
+            The actions; by default the policy's own.
+        context : mapping, Series or sequence, optional
+            Who is asking, if the policy has contexts; needed unless there are actions in its place.
+
+        Returns
+        -------
+        Beliefs
+            Of a copy of the posterior.
+
+        Raises
+        ------
+        ArgumentError
+            As :meth:`predict`.
+
+        Examples
+        --------
+        >>> import sparsebandits as sb
+        >>> sb.LinearIDS(np.eye(2), seed=0).beliefs().expected_regret.shape
+        (2,)
+        """
+        return self._seen(actions, context)[1]
+
+    def _seen(self, actions: object, context: object) -> tuple[ActionSet, Beliefs]:
+        """Return the actions that are looked at, and beliefs of a copy of the posterior."""
+        if not hasattr(self.posterior, "draws"):
+            raise ArgumentTypeError("policy", "one with a posterior to predict from", type(self.posterior).__name__)
+        if actions is None or context is not None:
+            available = on_offer(self.actions, actions, None, context)[1]
+        else:
+            available = self.actions.plain().matched(actions)
+        return available, self._beliefs(available, forked(self.posterior), OptimaMemory(), self._asked)
 
     @_one_at_a_time
     def health(self, context: object = None) -> Health:

@@ -77,6 +77,8 @@ class Cloud:
         Log weights of the draws; equal by default.
     intercepts : array of shape (M,), optional
         Intercepts of the draws, where rewards are clicks or counts.
+    log_factors : array of shape (M,), optional
+        Log of a factor on the weights of the draws that are handed out, which ``weights`` are without.
     """
 
     def __init__(
@@ -84,9 +86,11 @@ class Cloud:
         source: FloatArray | Rows,
         log_weights: FloatArray | None = None,
         intercepts: FloatArray | None = None,
+        log_factors: FloatArray | None = None,
     ) -> None:
         self._source = source if isinstance(source, Rows) else frozen(source)
         self._intercepts = intercepts
+        self._log_factors = log_factors
         self.weights = self._normalised(np.zeros(len(source)) if log_weights is None else log_weights)
         self._predictions: dict[bytes, FloatArray] = {}
         self._draws: Draws | None = None
@@ -234,10 +238,20 @@ class Cloud:
         self.weights = weights
         self._draws = None
 
+    @property
+    def final(self) -> Weights:
+        """Weights of the draws that are handed out, with the factors."""
+        return self.weights if self._log_factors is None else self._normalised(self.weights.logs + self._log_factors)
+
+    @property
+    def log_mean_factor(self) -> float:
+        """Log of the weighted mean of the factors; zero if there are none."""
+        return 0.0 if self._log_factors is None else self.final.log_total - self.weights.log_total
+
     def draws(self) -> Draws:
-        """Return the draws with their weights."""
+        """Return the draws with their weights, and the factors on these."""
         if self._draws is None:
-            self._draws = Draws.trusted(self._source, self.weights.normalised, self._intercepts)
+            self._draws = Draws.trusted(self._source, self.final.normalised, self._intercepts)
         return self._draws
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsebandits.arguments import FloatArray
+from sparsebandits.tables import as_html
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,9 @@ class Health:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        return as_html(f"{'good' if self.good else 'NOT good'}: {self.text}")
 
 
 def split_r_hat(theta: FloatArray, chains: int) -> FloatArray:

@@ -264,6 +264,14 @@ class Enumeration(Engine):
             raise ArgumentValueError(
                 "max_size", f"{len(self._free)}, since a Gaussian spike needs every model", str(self.max_size)
             )
+        if prior.hierarchy is not None and self.max_size < self._most:
+            raise ArgumentValueError(
+                "max_size", f"{self._most}, since a hierarchy needs every model", str(self.max_size)
+            )
+        self._log_mean_factor = 0.0  # log E h(γ) without the hierarchy
+        if prior.hierarchy is not None:
+            logs = [self._log_prior(included) for included in self._models()]
+            self._log_mean_factor = float(scipy.special.logsumexp(np.concatenate(logs)))
         self._mixture: Mixture | Nodes | None = None
         self._drawn: Draws | None = None  # until the next observation
         self._noise_drawn: FloatArray = np.empty(0)  # the noise variances of those draws
@@ -412,6 +420,14 @@ class Enumeration(Engine):
             yield Models(included, log_weight, noise_variance)
 
     def _log_prior(self, included: IntArray) -> FloatArray:
+        if self.prior.hierarchy is None:
+            return self._log_plain_prior(included)
+        count, size = included.shape
+        rows = np.repeat(np.arange(count), size)
+        factors = self.prior.hierarchy.of_entries(rows, included.ravel(), count)
+        return np.asarray(self._log_plain_prior(included) + factors - self._log_mean_factor)
+
+    def _log_plain_prior(self, included: IntArray) -> FloatArray:
         size = included.shape[1]
         inclusion = self.prior.inclusion
         if isinstance(inclusion, BetaInclusion):

@@ -93,6 +93,7 @@ class Gibbs(Engine):
     ) -> None:
         if not isinstance(prior, SpikeSlab):
             raise ArgumentTypeError("prior", "a SpikeSlab", shown(prior))
+        prior.refuse_hierarchy("Gibbs")
         super().__init__(prior, dimension, rewards_of(rewards, noise_variance, default=1.0), n_draws, seed)
         if isinstance(self.rewards, Linked) and (not isinstance(prior.spike, PointMass) or prior.size is not None):
             expected = "a point-mass spike and no size, for clicks and counts by Gibbs; or take Particles"

@@ -83,7 +83,7 @@ class Moves:
     """
 
     def __init__(self, prior: SpikeSlab, dimension: int, rewards: Rewards, threads: int = 1) -> None:
-        self.prior = prior
+        self.prior = replace(prior, hierarchy=None)  # which is a weight of the draws that are handed out
         self._threads = threads
         self.dimension = dimension
         self.noise = rewards.variance  # an engine sets it anew when the unit of the rewards is known

@@ -8,6 +8,9 @@ taken in. The scheme is asymptotically exact in the number of particles. The pro
 evidence; it is consistent, and biased by a few per cent at worst because the parts are chosen by the particles
 themselves.
 
+A :class:`Hierarchy` of the prior is a factor h(γ). The particles follow the posterior without it, and are weighted by
+it when they are handed out. With E₀ for means without it, the evidence is p₀(y) E₀[h | y] / E₀[h].
+
 Which sweeps a move consists of depends on what they achieve. First comes a sweep over the coordinates of θ, which is
 cheap. More follow while particles are correlated with where they were (in inclusions, coefficients or predictions).
 Where one more such sweep would not be enough, sweeps over models follow, with θ integrated out, which do not get stuck
@@ -239,18 +242,23 @@ class Particles(Engine):
         self._moves = Moves(prior, dimension, self.rewards, self.threads)
         self._resolution = _squared_resolution(prior, dimension, self.n_draws)
         self._particles = self._moves.from_prior(self._rng, n_draws)
-        self._cloud = self._equally_weighted()
+        self._cloud = self._weighted()
         # The discounted log likelihood of each particle, if rewards are discounted.
         self._fits: FloatArray | None = None if self.rewards.forgetting is None else np.zeros(n_draws)
 
-    def _equally_weighted(self) -> Cloud:
-        return Cloud(self._particles.coefficients, intercepts=self._particles.intercepts)
+    def _weighted(self, log_weights: FloatArray | None = None) -> Cloud:
+        """Return the particles with weights, equal by default; those handed out have the factor of the hierarchy."""
+        particles, factors = self._particles, None
+        if self.prior.hierarchy is not None:
+            row, column, _ = particles.rows.entries()
+            factors = self.prior.hierarchy.of_entries(row, column, len(particles))
+        return Cloud(particles.coefficients, log_weights, particles.intercepts, factors)
 
     @property
     def noise_variance(self) -> float:
         """Noise variance of a reward of weight one, or its posterior mean if it is learnt."""
         learnt = self._particles.noise_variances
-        return float(self.rewards.variance if learnt is None else self._cloud.weights.normalised @ learnt)
+        return float(self.rewards.variance if learnt is None else self._cloud.final.normalised @ learnt)
 
     def forget(self, factor: float) -> None:
         """Raise the likelihood so far to a power, in parts with a move after each where few particles would be left."""
@@ -290,7 +298,7 @@ class Particles(Engine):
         self._cloud = forked(self._cloud)
         weights = np.ones(len(y)) if weights is None else weights
         counts = np.ones(len(y)) if counts is None else counts
-        summed, self.gained = 0, 0.0
+        summed, self.gained = 0, -self._cloud.log_mean_factor
         log_base = self.evidence.log_base if isinstance(self.rewards, Linked) else 0.0
         for i, numbers in enumerate(zip(x, y.tolist(), weights.tolist(), counts.tolist(), strict=True)):
             one, taken = Observation(*numbers), 0.0
@@ -311,6 +319,7 @@ class Particles(Engine):
         self._sum(x, y, weights, counts, summed, len(y))
         if isinstance(self.rewards, Linked):
             self.gained += self.evidence.log_base - log_base
+        self.gained += self._cloud.log_mean_factor
         self.log_evidence += self.gained
 
     def _take_in(self, one: "Observation", most: float, least: float) -> tuple[float, float]:
@@ -366,7 +375,7 @@ class Particles(Engine):
 
     def inclusions(self) -> FloatArray:
         """Return P(γ_j = 1), shape ``(d,)``."""
-        return self._moves.inclusion(self._particles, self._cloud.weights.normalised)
+        return self._moves.inclusion(self._particles, self._cloud.final.normalised)
 
     def learnt(self) -> Mapping[str, FloatArray]:
         """Return draws of the hyperparameters that are learnt, by name, each of shape ``(M,)``."""
@@ -375,7 +384,7 @@ class Particles(Engine):
     def health(self) -> Health:
         """Report how far the sampling can be trusted; whether the model is right is another question."""
         distinct = self._particles.distinct()
-        size = self._cloud.weights.effective_size
+        size = self._cloud.final.effective_size
         worth = f"{len(self._particles)} particles, {distinct} distinct, worth {size:.0f} independent draws"
         moved = "not moved yet"
         if self.sweeps > 0:
@@ -432,7 +441,7 @@ class Particles(Engine):
         before = self._log_likelihood()
         particles = self._moves.rescaled(self._particles, unit)
         self._particles, logs = particles, self._cloud.weights.logs - before
-        self._cloud = Cloud(particles.coefficients, logs + self._log_likelihood())
+        self._cloud = self._weighted(logs + self._log_likelihood())
         if self._fits is not None:
             self._fits = self._log_likelihoods(self.evidence, None)
         self.log_evidence -= self.evidence.count * math.log(unit)
@@ -479,7 +488,7 @@ class Particles(Engine):
         else:
             self._move(particles, sums, x, surrogate)
         self._particles = particles
-        self._cloud = self._equally_weighted()
+        self._cloud = self._weighted()
         if self._fits is not None:
             self._fits = self._log_likelihoods(self.evidence, one)
 
@@ -561,7 +570,7 @@ class Particles(Engine):
         self.log_evidence = math.nan if found["log_evidence"] is None else found["log_evidence"]
         self.sweeps, self.memory = found["sweeps"], found["memory"]
         self._particles = particles
-        self._cloud = Cloud(particles.coefficients, found["log_weights"], particles.intercepts)
+        self._cloud = self._weighted(found["log_weights"])
         self._moves.noise = self.noise
 
 

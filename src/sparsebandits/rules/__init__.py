@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sparsebandits import lazy
 
 if TYPE_CHECKING:
+    from sparsebandits.rules.aimed import Aimed as Aimed
     from sparsebandits.rules.beliefs import Beliefs as Beliefs
     from sparsebandits.rules.choice import Choice as Choice
     from sparsebandits.rules.choice import Mixture as Mixture
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sparsebandits.rules.optima import pick as pick
     from sparsebandits.rules.optimism import ConfidenceRadius as ConfidenceRadius
     from sparsebandits.rules.optimism import Optimism as Optimism
+    from sparsebandits.rules.per_cost import PerCost as PerCost
     from sparsebandits.rules.ratio import minimise_over_actions as minimise_over_actions
     from sparsebandits.rules.ratio import minimise_over_distributions as minimise_over_distributions
     from sparsebandits.rules.ratio import ratios as ratios

@@ -5,6 +5,7 @@ remembering from one decision to the next (the best action under each draw) is i
 """
 
 import math
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any
 
@@ -81,6 +82,7 @@ class Beliefs:
         self._memory = OptimaMemory() if memory is None else memory
         self._origin = origin
         self._wins = WinsMemory() if wins is None else wins
+        self._found: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
         return len(self.features)
@@ -258,6 +260,30 @@ class Beliefs:
         if getattr(self.posterior, "picks_from_draws", True):
             return Best(optima, draws.weights, sampled=True)
         return Best(optima, draws.weights, exact_mean=self.coefficients)
+
+    @property
+    def own(self) -> FloatArray | None:
+        """The actions of the policy, as ``features`` are, of which some or others may be on offer; None if unknown."""
+        return self._wins.own
+
+    def once(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """Return what a rule computes from these beliefs, and compute it when it is first asked for.
+
+        Parameters
+        ----------
+        key : hashable
+            What it belongs to, such as the rule.
+        compute : function
+            Computes it.
+
+        Returns
+        -------
+        object
+            What ``compute`` returned.
+        """
+        if key not in self._found:
+            self._found[key] = compute()
+        return self._found[key]
 
     @property
     def reach(self) -> FloatArray:

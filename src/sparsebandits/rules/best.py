@@ -136,16 +136,20 @@ class Best:
         cell = np.repeat(np.arange(len(sizes)), sizes)
         kept = of_cells[cell] > 0  # weights may underflow
         if len(optima.members) > len(sizes):  # some cells have several actions
-            found = (self.predictions if mean is self.mean else optima.actions.distinct @ mean)[optima.members]
-            error = np.full(len(found), ROUNDING * float(np.abs(mean) @ optima.actions.reach))
-            if self._sampled:
-                error += ERRORS * self._errors()
+            found, error = self._compared(mean)
             largest = np.maximum.reduceat(found - error, optima.member_starts[:-1])
             kept &= found + error >= largest[cell]
         cell, action = cell[kept], optima.members[kept]
         share = 1.0 / np.bincount(cell, minlength=len(sizes))[cell]
         order = np.argsort(action, kind="stable")
         return cell[order], action[order], share[order]
+
+    def _compared(self, mean: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what actions that tie are compared by, and by how much it may be off, as ``optima.members``."""
+        optima = self.optima
+        found = (self.predictions if mean is self.mean else optima.actions.distinct @ mean)[optima.members]
+        error = np.full(len(found), ROUNDING * float(np.abs(mean) @ optima.actions.reach))
+        return found, error + ERRORS * self._errors() if self._sampled else error
 
     def _errors(self) -> FloatArray:
         """Return the Monte Carlo error of each tied action's mean compared with the leader's, as ``optima.members``.

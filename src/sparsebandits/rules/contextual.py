@@ -35,16 +35,15 @@ from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import PRIORS, Choice, Reasons
 from sparsebandits.rules.contextual_ratio import minimise_over_maps
 from sparsebandits.rules.ids import drawn
+from sparsebandits.rules.listed import Listed, quadratic_forms
 from sparsebandits.rules.mutual_information import information_of_groups
+from sparsebandits.rules.products import Products
 from sparsebandits.rules.ratio import Minimiser
 from sparsebandits.rules.rule import Rule
 
 GAINS = ("variance", "total-variance", "mutual-information")
 
 SETS = "sequences of rows, one per context"
-
-SMALL = 10_000_000
-"""Number of products N d² above which quadratic forms of other contexts are in single precision."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ class ContextualInformationDirected(Rule):
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Minimise the ratio; draw one of the two actions if this context randomises."""
         around, known = beliefs.here if beliefs.around is None else beliefs.around, beliefs.information
-        present = None if around is None else around.find(beliefs.features)
+        present = None if around is None else around.actions.find(beliefs.features)
         if around is None or (len(around) == 1 and present == 0 and beliefs.here is None):
             regret, gain = known.expected_regret, self._alone(beliefs)
             starts, probability, own = np.array([0, len(regret)]), np.ones(1), 0
@@ -167,17 +166,16 @@ class ContextualInformationDirected(Rule):
         If the context at hand is not among those that may come, it is one more.
         """
         draws, known, mean = beliefs.draws, beliefs.information, beliefs.information.mean
-        expected = around.features @ mean
+        expected = around.actions.expected(mean)
         optimal = around.optimal(draws, mean, expected)
         regret = around.regret(draws, expected, optimal)
-        large = self.gain != "mutual-information" and around.features.size * len(mean) > SMALL
         share = 0.0 if present is not None else 1.0 / (len(around) + 1)
         gain_of = (
             self._mutual_information(beliefs, around, optimal, present)
             if self.gain == "mutual-information"
-            else self._quadratic(beliefs, self._spread(beliefs, around, optimal, share, large))
+            else self._quadratic(beliefs, self._spread(beliefs, around, optimal, share))
         )
-        gain = around.gain(gain_of, large)
+        gain = around.gain(gain_of)
         if present is not None:
             return regret, gain, around.starts, around.probability, present
         here = beliefs.here
@@ -192,13 +190,13 @@ class ContextualInformationDirected(Rule):
             len(around),
         )
 
-    def _spread(self, beliefs: Beliefs, around: Around, optimal: Optimal, share: float, single: bool) -> FloatArray:
+    def _spread(self, beliefs: Beliefs, around: Around, optimal: Optimal, share: float) -> FloatArray:
         """Return the matrix whose quadratic form is the gain, the context at hand counting by its share."""
         draws, mean = beliefs.draws, beliefs.information.mean
         if self.gain == "total-variance":
             theta = (draws.theta - mean) * np.sqrt(draws.weights)[:, np.newaxis]
             return np.asarray(theta.T @ theta)
-        spread = around.spread(draws, mean, optimal, single)
+        spread = around.spread(draws, mean, optimal)
         if share == 0.0:
             return spread
         apart = (beliefs.best.conditional_mean() - mean) * np.sqrt(beliefs.best.probability)[:, np.newaxis]
@@ -208,8 +206,12 @@ class ContextualInformationDirected(Rule):
     def _quadratic(beliefs: Beliefs, spread: FloatArray) -> GainOf:
         """Return the variance gain as a function of rows, per unit of their noise variances where those differ."""
 
-        def gain_of(features: FloatArray, noise: FloatArray | None) -> FloatArray:
-            found = quadratic_forms(features, spread, beliefs.centre)
+        def gain_of(actions: FloatArray | Listed | Products, noise: FloatArray | None) -> FloatArray:
+            found = (
+                quadratic_forms(actions, spread, beliefs.centre)
+                if isinstance(actions, np.ndarray)
+                else actions.forms(spread, beliefs.centre)
+            )
             return found if noise is None else found / (noise + beliefs.level_variance)
 
         return gain_of
@@ -217,13 +219,14 @@ class ContextualInformationDirected(Rule):
     @staticmethod
     def _mutual_information(beliefs: Beliefs, around: Around, optimal: Optimal, present: int | None) -> GainOf:
         """Return I(π*; reward) as a function of rows: draws with the same best action in every context are a group."""
-        best = optimal.action
+        best = optimal.action.T
         if present is None:
-            own = Around(beliefs.features, np.array([0, len(beliefs.features)]), np.ones(1))
-            best = np.column_stack((best, own.optimal(beliefs.draws, beliefs.information.mean).action))
+            own = Around(Listed(beliefs.features, np.array([0, len(beliefs.features)])), np.ones(1))
+            best = np.column_stack((best, own.optimal(beliefs.draws, beliefs.information.mean).action.T))
         group = np.unique(best, axis=0, return_inverse=True)[1].reshape(-1)
 
-        def gain_of(features: FloatArray, noise: FloatArray | None) -> FloatArray:
+        def gain_of(actions: FloatArray | Listed | Products, noise: FloatArray | None) -> FloatArray:
+            features = actions if isinstance(actions, np.ndarray) else actions.features
             rows = features if beliefs.centre is None else features - beliefs.centre
             variance = beliefs.posterior.noise_variance if noise is None else noise
             return information_of_groups(beliefs.draws, rows, variance + beliefs.level_variance, group)
@@ -236,27 +239,3 @@ def _several(name: str, value: object, of: str) -> list[Any]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
         raise ArgumentTypeError(name, f"a sequence of {of}", shown(value))
     return list(value)
-
-
-def quadratic_forms(features: FloatArray, spread: FloatArray, centre: FloatArray | None) -> FloatArray:
-    """Return (φ − c)' V (φ − c) of each row φ, in the precision of the rows.
-
-    Parameters
-    ----------
-    features : array of shape (N, d)
-        The rows.
-    spread : array of shape (d, d)
-        V.
-    centre : array of shape (d,) or None
-        c; zero if None.
-
-    Returns
-    -------
-    array of shape (N,)
-        At least zero.
-    """
-    found: FloatArray = np.einsum("ij,ij->i", features @ spread.astype(features.dtype), features).astype(np.float64)
-    if centre is not None:
-        along = spread @ centre
-        found += centre @ along - 2.0 * (features @ along.astype(features.dtype))
-    return np.maximum(found, 0.0)

@@ -68,7 +68,7 @@ class Costs(NamedTuple):
         return self.now + self.later
 
 
-def costs(regret: FloatArray, information: FloatArray, entropy: float, rounds: float) -> Costs:
+def costs(regret: FloatArray, information: FloatArray, entropy: float, rounds: float | FloatArray) -> Costs:
     """Return what each action costs in the rounds that are left.
 
     Parameters
@@ -79,8 +79,9 @@ def costs(regret: FloatArray, information: FloatArray, entropy: float, rounds: f
         I of each action, in nats per reward.
     entropy : float
         H(x*), in nats.
-    rounds : float
-        R, the rounds that are left, at least one.
+    rounds : float or array of shape (K,)
+        R, the rounds that are left, at least one; or as many as there would be of each action, where these last
+        differently long. With less than one, a round is played all the same.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def costs(regret: FloatArray, information: FloatArray, entropy: float, rounds: f
     >>> costs(np.array([0.1, 0.3]), np.array([0.0, 0.5]), 0.5, 100).total
     array([10. ,  0.3])
     """
-    return Costs(*costs_to_go(regret, information, entropy, rounds))
+    return Costs(*costs_to_go(regret, information, entropy, np.full(len(regret), rounds, dtype=np.float64)))
 
 
 def cheapest(cost: FloatArray, regret: FloatArray, rng: Generator) -> tuple[int, float]:
@@ -178,7 +179,18 @@ class CostToGo(Rule):
             return min(1.0 / (1.0 - self.horizon), memory)
         return float(min(max(self.horizon - decisions, 1), memory))
 
-    def _is_over(self, decisions: int) -> bool:
+    def is_over(self, decisions: int) -> bool:
+        """Return whether a known number of rounds has been played.
+
+        Parameters
+        ----------
+        decisions : int
+            Number of decisions that have been made.
+
+        Returns
+        -------
+        bool
+        """
         return self.horizon is not None and 1.0 <= self.horizon <= decisions
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
@@ -212,7 +224,7 @@ class CostToGo(Rule):
         }
         notes = {
             "cost to go if nothing were learnt": greedy,
-            "rounds ahead": 0.0 if self._is_over(beliefs.decisions) else rounds,
+            "rounds ahead": 0.0 if self.is_over(beliefs.decisions) else rounds,
             "entropy of the optimal action (nats)": entropy,
             "share of the gain that was noise of the draws, and taken out": noise_in_gain(used.gain, unbiased),
             "effective draws": beliefs.draws.effective_sample_size,

@@ -132,6 +132,8 @@ class Prepared:
     ----------
     features : array of shape (K, d)
         One row per action.
+    beside : array of shape (K,), optional
+        A number of each action, such as its cost: rows with the same features and another number are two actions.
 
     Attributes
     ----------
@@ -145,14 +147,15 @@ class Prepared:
         How often each of them occurs.
     """
 
-    def __init__(self, features: FloatArray) -> None:
+    def __init__(self, features: FloatArray, beside: FloatArray | None = None) -> None:
         self.features = features
-        if len(np.unique(sums_of_bits(features))) == len(features):  # as is usual: no two are the same
+        keys = features if beside is None else np.column_stack((features, beside))
+        if len(np.unique(sums_of_bits(keys))) == len(features):  # as is usual: no two are the same
             self.number = self.first = np.arange(len(features))
             self.copies, self.distinct = np.ones(len(features), dtype=np.intp), features
             return
         seen: dict[bytes, int] = {}
-        digests = (blake2b(row + 0.0, digest_size=16).digest() for row in features)  # −0 is 0
+        digests = (blake2b(row + 0.0, digest_size=16).digest() for row in keys)  # −0 is 0
         self.number = np.array([seen.setdefault(digest, len(seen)) for digest in digests], dtype=np.intp)
         self.copies = np.bincount(self.number)
         self.first = np.unique(self.number, return_index=True)[1]
@@ -307,30 +310,21 @@ def best_actions(
         assert not isinstance(source, Rows)
         best, value, ties = _best_by_product(source, known)
     several = np.flatnonzero(ties)
-    count, cell, sets = len(known.distinct), best, list[IntArray]()
-    if len(several):
-        some = source[several] if not isinstance(source, Rows) else source.take(several).dense
-        label, sets = _sets_of_ties(some, known)
-        first, alone = np.array([one[0] for one in sets]), np.array([len(one) == 1 for one in sets])
-        best[several] = first[label]
-        cell = best.copy()
-        cell[several] = np.where(alone[label], first[label], label + count)  # single precision sees more ties than are
+
+    def inside(places: IntArray | slice) -> NDArray[np.bool_]:
+        some = several[places]
+        return _inside(source.take(some).dense if isinstance(source, Rows) else source[some], known)
+
+    cells = in_cells(known, best, several, inside)
     if rows is not None:
-        value = _values_of_best(rows, known, best)
-    cells, cell = np.unique(cell, return_inverse=True)  # those of one action come first, ascending
-    order = np.argsort(cell, kind="stable")
-    starts = np.concatenate(([0], np.cumsum(np.bincount(cell))))
-    single = cells[cells < count]
-    chosen = [sets[c - count] for c in cells[len(single) :].tolist()]
-    members = np.concatenate((single, *chosen)).astype(np.intp, copy=False)
-    sizes = np.concatenate((np.ones(len(single), dtype=np.intp), [len(one) for one in chosen]))
-    member_starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp, copy=False)
+        value = _values_of_best(rows, known, cells.best)
+    order = cells.order
     if kept is not None and kept.every == 1:
         kept = kept._replace(predictions=kept.predictions[order])
     elif kept is not None and rows is not None:
         thinned = np.arange(0, len(rows), kept.every)  # in an order that does not depend on that of the actions
         kept = _predictions(rows, thinned, known.distinct, known)._replace(every=kept.every)
-    return Optima(known, source, value, cell, order, starts, members, member_starts, rows, kept, spread)
+    return Optima(known, source, value, *cells[1:], rows, kept, spread)
 
 
 def _best_of_rows(
@@ -461,15 +455,73 @@ def _best_by_product(theta: FloatArray, actions: Prepared) -> tuple[IntArray, Fl
     return index, value, ties
 
 
-def _sets_of_ties(theta: FloatArray, actions: Prepared) -> tuple[IntArray, list[IntArray]]:
+class Cells(NamedTuple):
+    """Draws in cells by the actions that are best under them; all but ``best`` as in :class:`Optima`.
+
+    Attributes
+    ----------
+    best : int array of shape (M,)
+        One best action under each draw: of several, the first.
+    """
+
+    best: IntArray
+    cell: IntArray
+    order: IntArray
+    starts: IntArray
+    members: IntArray
+    member_starts: IntArray
+
+
+def in_cells(
+    actions: Prepared, best: IntArray, several: IntArray, inside: Callable[[IntArray | slice], NDArray[np.bool_]]
+) -> Cells:
+    """Put draws into cells, one for each set of actions that are best under a draw.
+
+    Parameters
+    ----------
+    actions : Prepared
+        The actions.
+    best : int array of shape (M,)
+        One best action under each draw.
+    several : int array of shape (n,)
+        The draws under which there may be others.
+    inside : function
+        Returns whether each distinct action is among the best, of shape (k, U), for some places of ``several``.
+
+    Returns
+    -------
+    Cells
+    """
+    count, best, sets = len(actions.distinct), best.copy(), list[IntArray]()
+    cell = best
+    if len(several):
+        label, sets = _sets_of_ties(actions, len(several), inside)
+        first, alone = np.array([one[0] for one in sets]), np.array([len(one) == 1 for one in sets])
+        best[several] = first[label]
+        cell = best.copy()
+        cell[several] = np.where(alone[label], first[label], label + count)  # single precision sees more ties than are
+    cells, cell = np.unique(cell, return_inverse=True)  # those of one action come first, ascending
+    order = np.argsort(cell, kind="stable")
+    starts = np.concatenate(([0], np.cumsum(np.bincount(cell))))
+    single = cells[cells < count]
+    chosen = [sets[c - count] for c in cells[len(single) :].tolist()]
+    members = np.concatenate((single, *chosen)).astype(np.intp, copy=False)
+    sizes = np.concatenate((np.ones(len(single), dtype=np.intp), [len(one) for one in chosen]))
+    member_starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp, copy=False)
+    return Cells(best, cell, order, starts, members, member_starts)
+
+
+def _sets_of_ties(
+    actions: Prepared, count: int, inside: Callable[[IntArray | slice], NDArray[np.bool_]]
+) -> tuple[IntArray, list[IntArray]]:
     """Return the number of the set of best actions of each draw, and the sets."""
-    keys = np.empty((len(theta), 2))
-    for start in range(0, len(theta), BLOCK):
+    keys = np.empty((count, 2))
+    for start in range(0, count, BLOCK):
         block = slice(start, start + BLOCK)
-        keys[block] = _inside(theta[block], actions) @ actions.addresses
+        keys[block] = inside(block) @ actions.addresses
     # As complex numbers: NumPy compares rows as structures, and turns a Ctrl-C in there into a TypeError.
     _, example, label = np.unique(keys.view(np.complex128).ravel(), return_index=True, return_inverse=True)
-    return label.reshape(-1), [np.flatnonzero(_inside(theta[m : m + 1], actions)) for m in example.tolist()]
+    return label.reshape(-1), [np.flatnonzero(inside(np.array([m]))) for m in example.tolist()]
 
 
 def _inside(theta: FloatArray, actions: Prepared) -> NDArray[np.bool_]:

@@ -134,10 +134,15 @@ class WinsMemory:
     ----------
     own : array of shape (K, d), optional
         Actions that come again and again, as those of a policy do; read-only.
+
+    Attributes
+    ----------
+    own : array of shape (K, d) or None
+        The same.
     """
 
     def __init__(self, own: FloatArray | None = None) -> None:
-        self._own = own
+        self.own = own
         self._arranged: Arranged | None = None
         self._last: tuple[FloatArray, Arranged, Wins | None] | None = None
 
@@ -155,7 +160,7 @@ class WinsMemory:
         """
         if self._arranged is None or self._arranged.features is not features:
             # By whose they are, not by how often they came: rounding must not depend on what is remembered.
-            self._arranged = Arranged(features, features is self._own)
+            self._arranged = Arranged(features, features is self.own)
         return self._arranged
 
     def of(self, theta: FloatArray, features: FloatArray, mean: FloatArray) -> Wins | None:

@@ -34,7 +34,7 @@ from sparsebandits.arguments import (
     check_positive,
     shown,
 )
-from sparsebandits.tables import Cell, Table, formatted
+from sparsebandits.tables import Cell, Table, as_html, formatted
 from sparsebandits.theory.bounds import (
     COVERING_CONSTANT,
     Ratios,
@@ -187,8 +187,15 @@ class RegretBounds:
         return Table(columns, rows)
 
     def __str__(self) -> str:
-        remarks = dict.fromkeys((*(row.remark for row in self.rows if row.remark), *self._caveats()))
-        return "\n".join([f"{self.problem}\n", str(self.table()), "", *remarks, "", *self.about_the_regime()])
+        return "\n".join([f"{self.problem}\n", str(self.table()), "", *self._remarks(), "", *self.about_the_regime()])
+
+    def _repr_html_(self) -> str:
+        """Return the bounds as HTML, which notebooks show in place of the text."""
+        return as_html(str(self.problem), self.table(), "\n".join(self._remarks()), "\n".join(self.about_the_regime()))
+
+    def _remarks(self) -> list[str]:
+        """Return what to know of the bounds, each once."""
+        return list(dict.fromkeys((*(row.remark for row in self.rows if row.remark), *self._caveats())))
 
     def _caveats(self) -> list[str]:
         """Return remarks about the problem as a whole."""

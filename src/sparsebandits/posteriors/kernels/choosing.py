@@ -48,7 +48,7 @@ def sums_of_cells(weights: Any, order: Any, starts: Any, value: Any) -> Any:
 
 
 @njit(**COMPILED)
-def costs_to_go(regret: Any, information: Any, entropy: float, rounds: float) -> Any:
+def costs_to_go(regret: Any, information: Any, entropy: float, rounds: Any) -> Any:
     """Return what each action costs in the rounds that are left (``rules/cost_to_go.py``).
 
     Parameters
@@ -57,8 +57,8 @@ def costs_to_go(regret: Any, information: Any, entropy: float, rounds: float) ->
         Δ and I of each action.
     entropy : float
         H(x*).
-    rounds : float
-        R.
+    rounds : array of shape (K,)
+        R, as many rounds as there would be of each action.
 
     Returns
     -------
@@ -74,14 +74,14 @@ def costs_to_go(regret: Any, information: Any, entropy: float, rounds: float) ->
         apart, until, play = regret[k] - least, np.inf, 1.0
         if information[k] > 0.0 and not nothing:
             until = 0.5 * entropy / information[k]
-        best = rounds - 0.5
+        best = rounds[k] - 0.5
         if apart > 0.0:
             best -= until * apart / least if least > 0.0 else np.inf
         play = min(max(best, 1.0), max(until, 1.0))
         rate = 1.0 / max(until, 1e-300)
         doubt = max(1.0 - play * rate, 0.0)
         found[0, k], found[1, k] = play, apart * play
-        found[2, k] = least * (play - 0.5 * play * (play - 1.0) * rate + doubt * (rounds - play))
+        found[2, k] = least * (play - 0.5 * play * (play - 1.0) * rate + doubt * (rounds[k] - play))
     return found
 
 
