@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from sparsebandits import rules as rules
     from sparsebandits import theory as theory
     from sparsebandits.advice.advice import Advice as Advice
-    from sparsebandits.advice.advice import decide as decide
+    from sparsebandits.advice.campaign import Campaign as Campaign
+    from sparsebandits.advice.decide import decide as decide
     from sparsebandits.arguments import SaveFileError as SaveFileError
     from sparsebandits.experiments.experiment import Experiment as Experiment
     from sparsebandits.experiments.simulate import maker as maker
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from sparsebandits.model.families import Bernoulli as Bernoulli
     from sparsebandits.model.families import Poisson as Poisson
     from sparsebandits.model.forgetting import Discount as Discount
+    from sparsebandits.model.hierarchy import Hierarchy as Hierarchy
     from sparsebandits.model.hypotheses import Hypotheses as Hypotheses
     from sparsebandits.model.priors import BetaInclusion as BetaInclusion
     from sparsebandits.model.priors import GaussianPrior as GaussianPrior

@@ -35,6 +35,31 @@ def formatted(cell: Cell) -> str:
     return str(cell)
 
 
+def as_html(*parts: object) -> str:
+    """Return paragraphs and tables one below the other as HTML, for a notebook.
+
+    Parameters
+    ----------
+    *parts : str, or object with ``_repr_html_``
+        Text, which is escaped, and tables. Empty text is left out.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> as_html("R&D", "")
+    '<p>R&amp;D</p>'
+    """
+    shown = [part._repr_html_() if hasattr(part, "_repr_html_") else f"<p>{_lines(part)}</p>" for part in parts if part]
+    return "\n".join(shown)
+
+
+def _lines(text: object) -> str:
+    return "<br>\n".join(escape(line) for line in str(text).split("\n"))
+
+
 @dataclass(frozen=True)
 class Table:
     """Named columns of equal length.

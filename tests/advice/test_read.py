@@ -87,13 +87,11 @@ def test_a_first_column_of_text_in_parquet(tmp_path: Path) -> None:
         ),
         ("x,a\nu,1e60\n", "1e+50"),
         ("x,a,b\nu,1_000,2\n", "got '1_000' in line 2, column 'a'"),
-        ("x;a;b\nu;1,5;2\n", "expected commas between cells, got semicolons"),
-        ("x\ta\nu\t1\n", "expected commas between cells, got tabs"),
-        ('x,a\nu,1\nv,"2,5"\n', "got '2,5' in line 3, column 'a' of"),
-        ('x,a\nu,1\nv,"2,5"\n', "; numbers are written with a decimal point"),
+        ('x,a,b\nu,1,0.5\nv,"2,5",0.75\nw,3,0.25\n', "got '2,5' in line 3, column 'a' of"),
+        ('x,a,b\nu,1,0.5\nv,"2,5",0.75\nw,3,0.25\n', "; numbers are written with a decimal point"),
+        ("x;a;b\nu;1,5;2\nv;2,5;1.5\n", "got '1.5' in line 3, column 'b'"),
+        ("x,a,b\nu,1,2\nv,3\nw,1,2,3\n", "expected 3 cells, one per column, got 2 in line 3, 4 in line 4 of"),
         ("x\nu\nv\n", "expected at least one column of numbers, got none"),
-        ("a,a\n1,2\n", "got more than one of ['a']"),
-        ("a,,b\n1,2,3\n", "expected a name for each column after the first, got an empty one"),
         ('a,b\n"1,2\n', "expected CSV, got something else"),
     ],
 )
@@ -103,13 +101,31 @@ def test_what_is_refused(text: str, message: str, tmp_path: Path) -> None:
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("x;a;b\nu;1,5;2\nv;2,25;3\n", {"a": [1.5, 2.25], "b": [2, 3]}),
+        ("x\ta\nu\t1\nv\t0.5\n", {"a": [1, 0.5]}),
+        ("x,a,a,a 2\nu,1,2,3\nv,4,5,6\n", {"a": [1, 4], "a 3": [2, 5], "a 2": [3, 6]}),
+        ("x,a,,b,\nu,1,2,3,\nv,4,5,6,\n", {"a": [1, 4], "column 3": [2, 5], "b": [3, 6]}),
+        ("x,2023,2024\nu,1,2\nv,4,5\n", {"2023": [1, 4], "2024": [2, 5]}),
+        ("a title\nx,a,b\n\nu,1,2\n,,\nv,4,5\n", {"a": [1, 4], "b": [2, 5]}),
+        ("a,b\nu,1,2\nv,4,5\n", {"a": [1, 4], "b": [2, 5]}),
+    ],
+)
+def test_text_files_of_other_programs(text: str, columns: dict[str, list[float]], tmp_path: Path) -> None:
+    found = written(tmp_path / "actions.txt", text)
+    assert (found.labels, found.feature_names) == (("u", "v"), tuple(columns))
+    np.testing.assert_array_equal(found.features.T, list(columns.values()))
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match=r"^file: expected a CSV or Parquet file, got .*no.csv: No such file"):
+    with pytest.raises(OSError, match=r"^file: expected a text, Excel or Parquet file, got .*no.csv: No such file"):
         read_actions(tmp_path / "no.csv")
-    with pytest.raises(OSError, match=r"^file: expected a CSV or Parquet file, got .*: Is a directory"):
+    with pytest.raises(OSError, match=r"^file: expected a text, Excel or Parquet file, got .*: Is a directory"):
         read_actions(tmp_path)
-    (tmp_path / "b").write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(ValueError, match="expected UTF-8 text or Parquet"):
+    (tmp_path / "b").write_bytes(b"\x00\x01\xfe\xff\x00" * 40)
+    with pytest.raises(ValueError, match="expected text, an Excel workbook or Parquet"):
         read_actions(tmp_path / "b")
 
 

@@ -92,46 +92,42 @@ def test_json_is_json_and_nothing_else(
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        (None, (), "file: expected a CSV or Parquet file, got FILE: No such file or directory"),
+        (None, (), "file: expected a text, Excel or Parquet file, got FILE: No such file or directory"),
         ("", (), "file: expected a line of column names and lines of cells, got nothing in FILE"),
         ("offer,price\n", (), "file: expected one line per action after the column names, got none in FILE"),
         ("offer,price\na,1\n", (), "file: expected at least two actions to choose from, got one in FILE"),
         ("offer\na\nb\n", (), "file: expected at least one column of features, got none in FILE"),
-        ("a,b\n1,2\n3,x\n", (), "file: expected a number in every cell, got 'x' in line 3, column 'b' of FILE"),
-        ("o,a,b\nu,1,red\nv,3,blue\n", (), "got text in column 'b' in FILE; ignore it, or make columns of 0 and 1"),
-        (
-            "a,b\n1,2\n3,\n",
-            (),
-            "file: expected a number in every cell, got an empty cell in line 3, column 'b' of FILE",
-        ),
-        ("a,b\n1,2\n3,nan\n", (), "magnitude at most 1e+12, got nan in line 3, column 'b' of FILE"),
+        ("a,b\n1,2\n3,x\n", (), "file: expected numbers, got 'x' in line 3, column 'b' of FILE"),
+        ("o,a,b\nu,1,3 kg\nv,3,4 ml\n", (), "file: expected one unit per column, got kg and ml in column 'b' in FILE"),
         ("a,b\n1,2\n3,1e99\n", (), "magnitude at most 1e+12, got 1e+99 in line 3, column 'b' of FILE"),
         ("a,b\n1,2\n1,2\n", (), "file: expected actions with different features, got the same numbers in all rows"),
-        ("o,a\nu,1\nv,2\nu,3\n", (), "expected each action once, got 'u' in line 4, column 'o' of FILE and in line 2"),
-        ("o;a\nu;1,5\nv;2,5\n", (), "file: expected commas between cells, got semicolons in FILE; save it with commas"),
         (
-            'o,a\nu,"1,5"\nv,2\n',
+            "id,a\nu,1\nv,2\nu,3\n",
             (),
-            "got '1,5' in line 2, column 'a' of FILE; numbers are written with a decimal point",
+            "got 'u' in line 4, column 'id' of FILE and in line 2, which differ in column 'a'",
         ),
         (
-            'a,b\n"1,5",1\n"2,5",2\n',
+            'o,a\nu,"1,5"\nv,2.5\n',
             (),
-            "got '1,5' in line 2, column 'a' of FILE; numbers are written with a decimal point",
+            "expected one decimal mark per column, got '1,5' and '2.5' in column 'a' in FILE",
         ),
         (
-            "o,a\nu,1\n,2\n",
+            "o,a\nu,1\n,2\nv,3\nw,4\n",
             (),
             "file: expected a name for each action, got an empty cell in line 3, column 'o' of FILE",
         ),
-        (GOOD, ("--log", "FILE"), "log: expected a file of its own, got FILE, from which tables are read"),
+        (GOOD, ("--log", "FILE"), "log: expected a file of its own, got FILE, the file of the table"),
         (GOOD, ("--rewards", "REWARDS", "--log", "REWARDS"), "log: expected a file of its own, got "),
-        (b"\x00\x01\xfe\xff\x00" * 40, (), "file: expected UTF-8 text or Parquet, got something else in FILE"),
-        (b"a,b\n\x00,1\n", (), "file: expected UTF-8 text or Parquet, got something else in FILE"),
+        (
+            b"\x00\x01\xfe\xff\x00" * 40,
+            (),
+            "file: expected text, an Excel workbook or Parquet, got something else in FILE",
+        ),
+        (b"a,b\n\x00,1\n", (), "file: expected text, an Excel workbook or Parquet, got something else in FILE"),
         (b"PAR1 and no more", (), "file: expected a complete Parquet file, got FILE"),
         ("o,a,reward\nu,1,good\nv,2,3\n", (), "got 'good' in line 2, column 'reward' of FILE"),
         ("o,a,reward\nu,1,inf\nv,2,3\n", (), "got inf in line 2, column 'reward' of FILE"),
-        (GOOD, ("--rewards", "no.csv"), "rewards: expected a CSV or Parquet file, got no.csv: No such file"),
+        (GOOD, ("--rewards", "no.csv"), "rewards: expected a text, Excel or Parquet file, got no.csv: No such file"),
         (GOOD, ("--rewards", "REWARDS"), "expected names of the actions in FILE, got 'z' in line 3, column 'offer' of"),
         (
             GOOD,
@@ -191,10 +187,11 @@ def test_unusual_files_and_logs_that_cannot_be_written(
         pipe.write(GOOD.encode())
     assert told(capsys, monkeypatch, "decide", f"/dev/fd/{read}", *QUICK, "--no-log") == whole, "a pipe is read once"
     os.close(read)
-    for log in (tmp_path, tmp_path / "no" / "log", Path("/dev/full")):
+    elsewhere, full = "log: expected a file in an existing directory", "path: expected a file that can be appended to"
+    for log, wrong in ((tmp_path, elsewhere), (tmp_path / "no" / "log", elsewhere), (Path("/dev/full"), full)):
         code, out, errors = told(capsys, monkeypatch, "decide", str(file), *QUICK, "--log", str(log))
         assert (code, out) == (2, "")
-        assert f"path: expected a file that can be appended to, got {log}" in errors
+        assert f"{wrong}, got {log}" in errors
     other = tmp_path / "notes.txt"
     for content in ("do not forget the milk\n", '{"time": "2024", "place": 1}\n', "name,reward\na,1"):
         other.write_text(content)

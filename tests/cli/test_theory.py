@@ -70,7 +70,10 @@ def test_design_without_rank_is_an_answer(tmp_path: Path) -> None:
         ),
         ([*PROBLEM, "--c-min", "0"], "c_min: expected a positive number"),
         ([*PROBLEM, "--plot", "bounds.doc"], "doc"),
-        (["design", "no-such-file.csv"], "file: expected a CSV or Parquet file, got no-such-file.csv: No such file"),
+        (
+            ["design", "no-such-file.csv"],
+            "file: expected a text, Excel or Parquet file, got no-such-file.csv: No such file",
+        ),
     ],
 )
 def test_bad_input_is_a_message_and_exit_code_2(arguments: list[str], message: str) -> None:

@@ -2,6 +2,10 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
+import time
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -9,10 +13,22 @@ from typing import Any
 import pytest
 
 import sparsebandits as sb
-from sparsebandits.experiments import executors
 from tests.results.results import environment, files, quick_directory
 
 distributed = pytest.importorskip("distributed")
+BOUND = 15.0
+"""Seconds within which a dead scheduler is reported on a busy machine; on a quiet one it takes less than 5."""
+
+SCHEDULER = """
+import time, warnings
+warnings.simplefilter("ignore")
+from distributed import LocalCluster
+with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, protocol="tcp",
+                  host="127.0.0.1", silence_logs=50) as cluster:
+    print(cluster.scheduler_address, flush=True)
+    time.sleep(600)
+"""
+
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
 
@@ -68,8 +84,40 @@ def test_a_client_in_memory_and_errors(cluster: Any) -> None:
         assert result.regret[name].tobytes() == expected.regret[name].tobytes()
 
 
-def test_addresses_without_a_scheduler_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executors, "PATIENCE", 1.0)
-    for address in ("tcp://127.0.0.1:1", "nonsense://"):
-        with pytest.raises(OSError, match=f"scheduler: expected the address of a Dask scheduler, got '{address}'"):
+def test_addresses_without_a_scheduler_are_refused_soon() -> None:
+    with socket.socket() as taken:  # a port of this machine that is free, and that nothing listens on
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    for address in (f"tcp://127.0.0.1:{port}", "nonsense://"):
+        started = time.monotonic()
+        with pytest.raises(OSError, match=f"scheduler: expected the address of a Dask scheduler, got '{address}'") as e:
             experiment(20).run(scheduler=address)
+        assert time.monotonic() - started < BOUND
+        assert "\n" not in str(e.value)
+
+
+def test_a_scheduler_that_dies_during_a_run_loses_no_finished_trial(capfd: pytest.CaptureFixture[str]) -> None:
+    command = [sys.executable, "-c", SCHEDULER]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert started.stdout is not None
+        address, killed = started.stdout.readline().strip(), []
+
+        def kill(done: int, total: int) -> None:
+            if done == 3:
+                started.kill()
+                killed.append(time.monotonic())
+
+        with quick_directory() as directory, quick_directory() as alone:
+            with pytest.raises(ConnectionError, match=f"^scheduler: lost the connection to .* {address}; .*$") as error:
+                experiment(40).run(directory, scheduler=address, progress=kill)
+            assert time.monotonic() - killed[0] < BOUND
+            assert "\n" not in str(error.value)
+            assert "Traceback" not in capfd.readouterr().err
+            assert 3 <= len(files(directory)) < 20
+            experiment(40).run(directory)
+            experiment(40).run(alone)
+            assert files(directory) == files(alone)
+    finally:
+        started.kill()
+        started.communicate()

@@ -340,6 +340,16 @@ def test_the_command() -> None:
         assert len(said["compared"]) == 4
         assert said["tuned"]["LinUCB"]["setting"] == "width"
         assert (directory / "out" / "regret.png").exists()
+        assert said["report"] == str(directory / "out" / "report.html")
+        assert said["untracked"] == []
+        report = (directory / "out" / "report.html").read_text()
+        assert "<title>smoke</title>" in report
+        assert all(name.replace("'", "&#x27;") in report for name in read_plan(SMOKE).policies)
+        again = [COMMAND, "run", str(SMOKE), "--out", str(directory / "out"), "--workers", "1", "--no-report"]
+        (directory / "out" / "report.html").unlink()
+        without = subprocess.run(again, capture_output=True, text=True, check=True)
+        assert "report" not in without.stdout
+        assert not (directory / "out" / "report.html").exists()
         assert "3 trials of 5 policies: 15 of 15" in answer.stderr
         refused = directory / "refused.toml"
         refused.write_text(SMOKE.read_text().replace("horizon = 12", "horizont = 12"))

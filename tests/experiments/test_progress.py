@@ -4,14 +4,16 @@ import io
 import os
 import signal
 import sys
+import threading
 import time
 from contextlib import suppress
 
 import pytest
 
 import sparsebandits as sb
+from sparsebandits.experiments import progress as progress_module
 from sparsebandits.experiments.experiment import Watcher
-from sparsebandits.experiments.progress import Standing, shown_progress
+from sparsebandits.experiments.progress import Standing, shown_progress, waiting
 from tests.results.results import environment, quick_directory
 
 
@@ -108,3 +110,44 @@ def test_a_bar_and_a_table_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
     for word in ("work", "━", "2/4", "left", "mean final regret so far", "sparse [IDS]", "12.5", "trials"):
         assert word in shown, word
     assert shown.rindex("LinTS") < shown.rindex("sparse [IDS]"), "the best comes first"
+
+
+class Terminal(io.StringIO):
+    """Standard error that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_work_without_a_count_is_shown_on_a_terminal_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress_module, "SILENT", 0.01)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with waiting("Thinking [of you]"):
+        for _ in range(200):  # until it is shown, on a busy machine too
+            time.sleep(0.05)
+            if "elapsed" in terminal.getvalue():
+                break
+    assert "Thinking [of you], " in terminal.getvalue()
+    monkeypatch.setattr(progress_module, "SILENT", 60.0)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with waiting("Thinking"):
+        pass
+    assert terminal.getvalue() == ""
+
+
+def test_work_without_a_count_shows_nothing_in_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress_module, "SILENT", 0.0)
+    with waiting("Thinking"):
+        time.sleep(0.1)
+    assert capsys.readouterr().err == ""
+
+
+def test_errors_pass_through_and_end_the_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt), waiting("Thinking"):
+        raise KeyboardInterrupt
+    assert threading.active_count() == before

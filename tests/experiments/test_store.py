@@ -267,6 +267,7 @@ def test_what_can_be_described() -> None:
             "spike": {"kind": "PointMass"},
             "of_noise": False,
             "size": None,
+            "hierarchy": None,
         },
         "n_draws": 5,
     }

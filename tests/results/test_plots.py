@@ -112,7 +112,7 @@ def final(regret: dict[str, FloatArray], factor: float = 1.0) -> dict[str, Float
 
 
 SMALL = curves(["A", "B", ODD])
-FIGURES: dict[str, Callable[[Any], None]] = {
+FIGURES: dict[str, Callable[[Any], object]] = {
     "curves": lambda path: plots.regret_curves(SMALL, path, "title"),
     "panels": lambda path: plots.regret_panels({d: sb.Result(SMALL, {}) for d in "ab"}, path, "title"),
     "differences": lambda path: plots.difference_curves(SMALL, "B", path),

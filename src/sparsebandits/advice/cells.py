@@ -3,7 +3,7 @@
 Columns are read as a whole. The text of their cells is made only where it is needed: for names, and for errors.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -72,8 +72,18 @@ def like_number(cell: str) -> bool:
     return is_number(cell) or is_number(cell.replace(",", "."))
 
 
-def as_numbers(cells: Sequence[str]) -> FloatArray | None:
-    """Return cells as numbers, NaN where they are empty, or None if one is something else."""
+def as_numbers(cells: Sequence[str], decimal: str = ".") -> FloatArray | None:
+    """Return cells as numbers, NaN where they are empty, or None if one is something else.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        The cells.
+    decimal : {".", ","}, default="."
+        The decimal mark. With a comma, a cell with a point is no number, since that may separate thousands.
+    """
+    if decimal == ",":
+        cells = [_with_point(cell) for cell in cells]
     found = _by_arrow(cells) if len(cells) >= MANY else None
     if found is not None:
         return found
@@ -82,6 +92,13 @@ def as_numbers(cells: Sequence[str]) -> FloatArray | None:
     except ValueError:
         return None
     return None if any("_" in cell for cell in cells) else numbers  # as in is_number
+
+
+def _with_point(cell: str) -> str:
+    """Return a number with a decimal comma as one with a point; one with a point becomes text."""
+    if "." in cell:
+        return f"{cell}?"
+    return cell.replace(",", ".") if cell.count(",") == 1 else cell
 
 
 def _by_arrow(cells: Sequence[str]) -> FloatArray | None:
@@ -142,3 +159,24 @@ def _like_formula(cell: str) -> bool:
     """Return whether a cell, after any apostrophes, would be a formula."""
     bare = cell.lstrip("'")
     return bare.startswith(FORMULA) and not is_number(bare)
+
+
+def typed_columns(arrays: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the columns of a table with types; an empty cell is None, NaN, or what pandas has for them."""
+    return {name: _typed(array) for name, array in arrays.items()}
+
+
+def _typed(array: Any) -> Column:
+    if array.dtype.kind in "fiub":
+        return Column(array.astype(np.float64), array.tolist())
+    values = array.astype("datetime64[us]").tolist() if array.dtype.kind == "M" else array.tolist()
+    if array.dtype.kind not in "OUST":
+        return Column(None, values, str(array.dtype))
+    if any(isinstance(value, str) for value in values):
+        return Column(None, values)
+    cells = as_text(values)  # integers with empty cells, or decimals
+    numbers = as_numbers(cells)
+    if numbers is not None:
+        return Column(numbers, cells)
+    other = next(value for value, cell in zip(values, cells, strict=True) if cell and not is_number(cell))
+    return Column(None, values, type(other).__name__)

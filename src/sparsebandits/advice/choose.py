@@ -14,9 +14,10 @@ import numpy as np
 from sparsebandits.advice.read import History
 from sparsebandits.arguments import FloatArray
 from sparsebandits.model.families import Bernoulli, Linked, Poisson
-from sparsebandits.model.priors import GaussianPrior
+from sparsebandits.model.priors import GaussianPrior, SpikeSlab
 from sparsebandits.policies.linear import LinearIDS, LinTS, LinUCB
 from sparsebandits.policies.policy import Policy
+from sparsebandits.rules.rule import Rule
 
 
 def _option(name: str) -> str:
@@ -67,6 +68,8 @@ def taught_policy(
     seed: int,
     horizon: int | None = None,
     family: Linked | None = None,
+    rule: Rule | None = None,
+    prior: SpikeSlab | None = None,
 ) -> Policy:
     """Return a policy with priors in the units of the data, after the past rewards.
 
@@ -86,9 +89,15 @@ def taught_policy(
         Number of trials to come, for "sparse-ids".
     family : Linked, optional
         Clicks or counts; by default rewards are Gaussian.
+    rule : Rule, optional
+        A rule for another goal than large rewards, for "sparse-ids".
+    prior : SpikeSlab, optional
+        Prior of the sparse policies; by default their own.
     """
-    if kind in SPARSE:
-        policy = _sparse(kind, past, noise_variance, n_draws, seed, horizon, family)
+    if rule is not None:
+        policy = _with_rule(past, noise_variance, n_draws, seed, rule, prior)
+    elif kind in SPARSE:
+        policy = _sparse(kind, past, noise_variance, n_draws, seed, horizon, family, prior)
     else:
         policy = _dense(kind, past, noise_variance, n_draws, seed, family)
     if family is not None:
@@ -106,13 +115,22 @@ def _sparse(
     seed: int,
     horizon: int | None,
     family: Linked | None,
+    prior: SpikeSlab | None,
 ) -> Policy:
     from sparsebandits.policies import sparse
 
     common: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "rewards": family}
     if kind == "sparse-ids":
-        return sparse.SparseIDS(past.actions, None, noise_variance, horizon=horizon, **common)
-    return sparse.SparseTS(past.actions, None, noise_variance, **common)
+        return sparse.SparseIDS(past.actions, prior, noise_variance, horizon=horizon, **common)
+    return sparse.SparseTS(past.actions, prior, noise_variance, **common)
+
+
+def _with_rule(
+    past: History, noise_variance: float | None, n_draws: int, seed: int, rule: Rule, prior: SpikeSlab | None
+) -> Policy:
+    from sparsebandits.policies.sparse import SparsePolicy
+
+    return SparsePolicy(past.actions, rule, prior, noise_variance, n_draws=n_draws, seed=seed)
 
 
 def _dense(

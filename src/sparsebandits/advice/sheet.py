@@ -1,26 +1,32 @@
-"""The columns of a table: CSV and Parquet files, and DataFrames of pandas, polars or Arrow.
+"""The columns of a table: text files, Excel and Parquet files, and DataFrames of pandas, polars or Arrow.
 
-A Parquet file is recognised by its first bytes; any other is read as CSV. A column is numeric if every cell that is not
-empty is a number. Errors say where: the line of a CSV file, the row of a Parquet file (from 1) or of a DataFrame (from
-0), and the column.
+Parquet and Excel files are recognised by their first bytes; any other is read as text. A column is numeric if every
+cell that is not empty is a number. Errors say where: the line of a text file, the row of a workbook, of a Parquet file
+(from 1) or of a DataFrame (from 0), and the column.
 """
 
+import io
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from sparsebandits.advice.cells import MOST_CELLS, Column, as_numbers, as_text, is_number, like_number
+from sparsebandits.advice.cells import MOST_CELLS, Column, as_numbers, as_text, is_number, like_number, typed_columns
 from sparsebandits.advice.csv_file import CsvReader
+from sparsebandits.advice.dialect import SAMPLE
+from sparsebandits.advice.excel import OLD, WORKBOOK, read_workbook
+from sparsebandits.advice.values import Numbers
 from sparsebandits.arguments import LARGEST, ArgumentTypeError, ArgumentValueError, FloatArray, columns_of, shown
 
 PARQUET = b"PAR1"
 PANDAS_INDEX = "__index_level_0__"
+MOST_LISTED = 3
+"""Number of cells that a message lists."""
+
 MOST_SHOWN = 200
 """Largest number of characters of column names in a message."""
 
@@ -43,6 +49,14 @@ class Sheet:
         What those numbers count: ``"line"`` or ``"row"``.
     index : tuple of str, optional
         Names of the rows that came apart from the columns.
+    decimal : {".", ","}, default="."
+        Decimal mark of a text file.
+    remarks : tuple of str, default=()
+        What was assumed about the file.
+    problems : tuple of ArgumentValueError, default=()
+        What is wrong with its lines.
+    found : dict, default={}
+        Columns that were read as numbers before, so that each is read once.
     """
 
     argument: str
@@ -51,6 +65,10 @@ class Sheet:
     rows: Sequence[int]
     row_word: str
     index: tuple[str, ...] | None = None
+    decimal: str = "."
+    remarks: tuple[str, ...] = ()
+    problems: tuple[ArgumentValueError, ...] = ()
+    found: dict[str, Numbers | None] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -66,6 +84,13 @@ class Sheet:
         if column is None:
             return place
         return f"{place}, column {shown(column)}" + (f" of {self.source}" if self.source else "")
+
+    def listed(self, column: str, cells: Sequence[tuple[int, str]]) -> str:
+        """Return cells of a column, by row, and their places, for a message; the first few of many."""
+        places = [f"{cell or 'an empty cell'} in {self.row_word} {self.rows[row]}" for row, cell in cells]
+        more = f" and {len(places) - MOST_LISTED} more" if len(places) > MOST_LISTED else ""
+        inside = f" of {self.source}" if self.source else ""
+        return f"{', '.join(places[:MOST_LISTED])}{more}, column {shown(column)}{inside}"
 
     def known(self, name: str) -> str:
         """Return the name of a column, or raise an error that lists the names there are."""
@@ -143,7 +168,7 @@ class Sheet:
         column = self.columns[name]
         text = column.kind == "text"
         filled = [row for row, cell in enumerate(column.cells) if cell]
-        wrong = [row for row in filled if not (text and is_number(column.cells[row]))]
+        wrong = [row for row in filled if not (text and as_numbers([column.cells[row]], self.decimal) is not None)]
         row = next(iter(wrong or filled), 0)
         cell = column.cells[row]
         got, hint = shown(cell) if text else column.kind, ""
@@ -152,15 +177,17 @@ class Sheet:
         elif not wrong:  # a column of text in a table with types, all digits
             got, hint = f"the text {got}", "; convert them to numbers, or say that the column holds names"
         elif text and like_number(cell):
-            hint = "; numbers are written with a decimal point"
+            hint = f"; numbers are written with a decimal {'comma' if self.decimal == ',' else 'point'}"
         where = self.where(row, name)
         raise ArgumentValueError(self.argument, "a number in every cell", f"{got} in {where}{hint}")
 
 
-def sheet_of(argument: str, value: object, kept: Collection[str] = ()) -> Sheet:
-    """Return the file at a path, or a DataFrame, as a sheet; ``kept`` is as for :func:`read_sheet`."""
+def sheet_of(argument: str, value: object, kept: Collection[str] = (), decimal: str | None = None) -> Sheet:
+    """Return the file at a path, or a DataFrame, as a sheet; the other arguments are as for :func:`read_sheet`."""
+    if isinstance(value, Sheet):
+        return value
     if isinstance(value, str | os.PathLike):
-        return read_sheet(argument, value, kept)
+        return read_sheet(argument, value, kept, decimal)
     arrays = columns_of(argument, value)
     if arrays is None:
         raise ArgumentTypeError(argument, "a DataFrame or the path of a file", shown(value))
@@ -168,22 +195,45 @@ def sheet_of(argument: str, value: object, kept: Collection[str] = ()) -> Sheet:
     plain = index is None or (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1))
     names = None if plain else tuple(as_text(index))
     count = len(next(iter(arrays.values()))) if arrays else 0
-    return Sheet(argument, "", typed_columns(arrays), range(count), "row", names)
+    return Sheet(argument, "", typed_columns(arrays), range(count), "row", names, decimal or ".")
 
 
-def read_sheet(argument: str, path: str | os.PathLike[str], kept: Collection[str] = ()) -> Sheet:
-    """Return the CSV or Parquet file at ``path``; ``kept`` are columns whose numbers are needed as they are written."""
+def read_sheet(
+    argument: str, path: str | os.PathLike[str], kept: Collection[str] = (), decimal: str | None = None
+) -> Sheet:
+    """Return the text, Excel or Parquet file at ``path``.
+
+    Parameters
+    ----------
+    argument : str
+        Argument that errors are about.
+    path : str or path
+        The file.
+    kept : collection of str, default=()
+        Columns whose numbers are needed as they are written.
+    decimal : {".", ","}, optional
+        Decimal mark of a text file, if it is known.
+    """
     try:
-        with Path(path).open("rb") as file:  # once: it may be a pipe
-            if not file.peek(len(PARQUET)).startswith(PARQUET):
-                columns, lines = CsvReader(argument, path).read(file, kept)
-                return Sheet(argument, str(path), columns, lines, "line")
+        with io.BufferedReader(io.FileIO(path), SAMPLE) as file:  # once: it may be a pipe
+            first = file.peek(len(PARQUET))[: len(PARQUET)]
+            if first not in (PARQUET, WORKBOOK, OLD):
+                reader = CsvReader(argument, path, decimal)
+                columns, lines = reader.read(file, kept)
+                mark = reader.dialect.decimal
+                return Sheet(argument, str(path), columns, lines, "line", None, mark, reader.remarks, reader.problems)
             content = file.read()
     except ArgumentValueError:
         raise
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or error
-        raise OSError(f"{argument}: expected a CSV or Parquet file, got {path}: {why}") from error
+        raise OSError(f"{argument}: expected a text, Excel or Parquet file, got {path}: {why}") from error
+    if first == OLD:
+        expected = "a text file, an .xlsx workbook or Parquet"
+        raise ArgumentValueError(argument, expected, f"the format of old Excel versions in {path}; save it as .xlsx")
+    if first == WORKBOOK:
+        columns, rows, remarks = read_workbook(argument, path, content)
+        return Sheet(argument, str(path), columns, rows, "row", None, decimal or ".", remarks)
     return _from_parquet(argument, path, content)
 
 
@@ -206,24 +256,3 @@ def _from_parquet(argument: str, path: str | os.PathLike[str], content: bytes) -
     if PANDAS_INDEX in arrays:  # pandas writes it last
         arrays = {PANDAS_INDEX: arrays.pop(PANDAS_INDEX), **arrays}
     return Sheet(argument, str(path), typed_columns(arrays), range(1, table.num_rows + 1), "row")
-
-
-def typed_columns(arrays: Mapping[str, Any]) -> dict[str, Column]:
-    """Return the columns of a table with types; an empty cell is None, NaN, or what pandas has for them."""
-    return {name: _typed(array) for name, array in arrays.items()}
-
-
-def _typed(array: Any) -> Column:
-    if array.dtype.kind in "fiub":
-        return Column(array.astype(np.float64), array.tolist())
-    values = array.tolist()
-    if array.dtype.kind not in "OUST":
-        return Column(None, values, str(array.dtype))
-    if any(isinstance(value, str) for value in values):
-        return Column(None, values)
-    cells = as_text(values)  # integers with empty cells, or decimals
-    numbers = as_numbers(cells)
-    if numbers is not None:
-        return Column(numbers, cells)
-    other = next(value for value, cell in zip(values, cells, strict=True) if cell and not is_number(cell))
-    return Column(None, cells, type(other).__name__)

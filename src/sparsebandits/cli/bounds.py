@@ -36,6 +36,7 @@ def bounds(
 
     The bounds are those of Theorem 1 and Table 1 of the paper, with the regime of Table 2.
     """
+    from sparsebandits.experiments.progress import waiting
     from sparsebandits.theory import COVERING_CONSTANT, regret_bound, regret_bounds_over
 
     c = COVERING_CONSTANT if constant is None else constant
@@ -49,7 +50,8 @@ def bounds(
         known = "" if c_min is None else f", C_min = {c_min:g}"
         scale = f"σ² = {noise_variance:g}, R_max = {found.problem.bound:.4g}"
         title = f"d = {dimension}, s = {sparsity}, {many}{known}, {scale}"
-        bound_curves(regret_bounds_over(found), plot, horizon, title)
+        with waiting("Computing and drawing the bounds"):
+            bound_curves(regret_bounds_over(found), plot, horizon, title)
     if as_json:
         typer.echo(json.dumps({**found.to_dict(), "figure": None if plot is None else str(plot)}, indent=2))
         return

@@ -2,11 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from sparsebandits.arguments import ArgumentValueError
+from sparsebandits.arguments import ArgumentValueError, shown
+
+LOG = "log"
+"""What ``--pending`` takes in place of a name to count all that the log has."""
 
 
 def _policy_names() -> list[str]:
@@ -19,28 +22,86 @@ def _policy_names() -> list[str]:
 def decide(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="CSV or Parquet: one row per action, with features and past rewards."),
+        typer.Argument(
+            metavar="FILE", help="Text, Excel or Parquet: one row per action, with features and past rewards."
+        ),
     ],
+    tell: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ACTION=REWARD",
+            help="Add a reward to the file of rewards (see --rewards) before deciding; repeatable.",
+        ),
+    ] = None,
+    correct: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ACTION=REWARD", help="Replace the last reward of an action in the file of rewards; repeatable."
+        ),
+    ] = None,
     rewards: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Past rewards in a second file with two columns: action and reward."),
+        typer.Option(
+            metavar="FILE",
+            help="Past rewards in a second file with two columns: action and reward. Default: as FILE, with the suffix "
+            ".rewards.csv, if it exists.",
+        ),
     ] = None,
     reward: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column of FILE with past rewards, or a pattern ('r*'); repeatable. Default: reward, reward_1, ...",
+            help="Column of FILE with past rewards, or a pattern ('r*'); repeatable. Default: reward, reward_1, ..., "
+            "or a column that is called so.",
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of names. Default: the first column of text.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of names. Default: the first column of different words."),
     ] = None,
     ignore: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column that is not a feature, or a pattern; repeatable."),
     ] = None,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--as",
+            metavar="COLUMN=KIND",
+            help="What a column is: number, yes-no, category, date, name, reward, cost or ignore; repeatable.",
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONDITION", help="Recommend only rows with 'price >= 5 and colour = red'; repeatable."),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Cost of a trial: reward and information count per unit of it."),
+    ] = None,
+    minimize: Annotated[bool, typer.Option("--minimize", "--minimise", help="Small rewards are good.")] = False,
+    target: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="Rewards should be close to this number.")
+    ] = None,
+    effects: Annotated[
+        str,
+        typer.Option(
+            metavar="EFFECTS",
+            help="linear, quadratic (squares of columns too), interactions (and products), splines (bends), or auto: "
+            "what the past rewards are the most likely with.",
+        ),
+    ] = "linear",
+    pending: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ACTION",
+            help=f"Action whose trial is under way; repeatable. '{LOG}': all in the log that have no reward yet.",
+        ),
+    ] = None,
     batch: Annotated[int, typer.Option(metavar="N", help="Number of different actions to recommend at once.")] = 1,
-    untried: Annotated[bool, typer.Option("--untried", help="Recommend only actions without a past reward.")] = False,
+    untried: Annotated[
+        bool, typer.Option("--untried", "--once", help="Recommend only actions without a past or a pending trial.")
+    ] = False,
     policy: Annotated[
         str,
         typer.Option(
@@ -71,6 +132,12 @@ def decide(
             "Default: bernoulli if all are 0 or 1, else gaussian.",
         ),
     ] = "auto",
+    decimal: Annotated[
+        str | None, typer.Option(metavar="MARK", help="Decimal mark of text files, '.' or ','. Default: found.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the advice as a page for a browser.")
+    ] = None,
     show: Annotated[int, typer.Option(min=0, metavar="N", help="Number of features to print.")] = 10,
     log: Annotated[
         Path | None,
@@ -85,34 +152,118 @@ def decide(
 
     Prints the recommended actions, why they were chosen, and which features matter.
     """
-    from sparsebandits.advice.advice import decide
+    from sparsebandits.advice.decide import decide
+    from sparsebandits.advice.log import log_path, pending_in, record_rewards
+    from sparsebandits.advice.read import read_history
+    from sparsebandits.advice.rewards_file import add_rewards, correct_rewards, parse_told, restore, rewards_path
+    from sparsebandits.experiments.progress import waiting
+    from sparsebandits.files import write_atomically
 
     if no_log and log is not None:
         raise ArgumentValueError("log", "none with --no-log", f"{log}")
-    path = None if no_log else file.with_suffix(".decisions.jsonl") if log is None else log
-    for table in (file, rewards):
-        if path is not None and table is not None and path.exists() and table.exists() and path.samefile(table):
-            raise ArgumentValueError("log", "a file of its own", f"{path}, from which tables are read")
-    advice = decide(
-        file,
-        rewards,
-        name=name,
-        reward_columns=reward or None,
-        ignore=ignore or (),
-        batch=batch,
-        untried=untried,
-        policy=policy,
-        noise_variance=noise_variance,
-        n_draws=draws,
-        seed=seed,
-        horizon=horizon,
-        family=family,
-    )
+    path = None if no_log else log_path(file) if log is None else log
+    told_file = rewards_path(file) if rewards is None else rewards
+    second = told_file if rewards is not None or told_file.exists() else None
+    _check_paths(file, told_file, path, html)
+    reading: dict[str, Any] = {"columns": _kinds(kinds), "where": where or (), "cost": cost, "decimal": decimal}
+    lines = []
+    aim = None if target is None else _number("target", target)
+    before = told_file.read_bytes() if told_file.is_file() else None
+    told: list[tuple[str, float]] = []
+    if tell or correct or (pending and LOG in pending):
+        present = second if before is not None or not tell else None  # the first reward makes the file
+        past = read_history(file, present, name, reward or None, ignore or (), **reading)
+        told, corrected = (parse_told(one or (), past.names, past.decimal) for one in (tell, correct))
+        for given, change, word in ((told, add_rewards, "Added"), (corrected, correct_rewards, "Corrected")):
+            if given:
+                change(told_file, given)
+                second = told_file
+                lines.append(f"{word} {len(given)} reward{'s' if len(given) > 1 else ''} in {told_file}")
+        past = read_history(file, second, name, reward or None, ignore or (), **reading)
+    under_way = [one for one in pending or () if one != LOG]
+    if pending and LOG in pending:
+        under_way += pending_in(log_path(file) if path is None else path, past)
+    try:
+        with waiting("learning from the table"):
+            advice = decide(
+                file,
+                second,
+                name=name,
+                reward_columns=reward or None,
+                ignore=ignore or (),
+                minimize=minimize,
+                target=aim,
+                effects=effects,
+                pending=under_way,
+                batch=batch,
+                untried=untried,
+                policy=policy,
+                noise_variance=noise_variance,
+                n_draws=draws,
+                seed=seed,
+                horizon=horizon,
+                family=family,
+                **reading,
+            )
+            page = None if html is None else advice.to_html()
+    except BaseException:  # without an answer, the rewards would be told again
+        if tell or correct:
+            restore(told_file, before)
+        raise
+    if second is not None and rewards is None:
+        lines.append(f"Past rewards are read from {second} too")
+    if under_way:
+        lines.append(f"Pending: {', '.join(under_way)}")
+    elif path is not None and path.exists() and (known := pending_in(path, advice.past)):
+        listed = ", ".join(dict.fromkeys(known))
+        lines.append(f"Recommended before, without a reward yet: {listed} (--pending log counts with them)")
     if path is not None:
+        record_rewards(path, told)
         advice.append_to(path)
+        lines.append(f"Appended to {path}")
+    if html is not None and page is not None:
+        write_atomically(html, page.encode())
+        lines.append(f"Wrote {html}")
     if as_json:
         typer.echo(json.dumps({**advice.to_dict(), "log": None if path is None else str(path)}, indent=2))
         return
     typer.echo(advice.report(show))
-    if path is not None:
-        typer.echo(f"\nAppended to {path}")
+    if lines:
+        typer.echo("\n" + "\n".join(lines))
+
+
+def _check_paths(table: Path, told: Path, log: Path | None, html: Path | None) -> None:
+    """Refuse files that would be written over another one, or cannot be written, before anything is written."""
+    from sparsebandits.advice.rewards_file import BACKUP
+
+    taken = {table.resolve(): "table"}
+    backup = told.with_name(told.name + BACKUP)
+    for argument, path in (("rewards", told), ("rewards", backup), ("log", log), ("html", html)):
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise ArgumentValueError(argument, "a file of its own", f"{path}, the file of the {taken[path.resolve()]}")
+        if argument in ("log", "html") and (path.is_dir() or not path.absolute().parent.is_dir()):
+            raise ArgumentValueError(argument, "a file in an existing directory", f"{path}")
+        taken[path.resolve()] = argument
+
+
+def _number(argument: str, text: str) -> float:
+    """Return a number, with a decimal point or comma."""
+    from sparsebandits.advice.values import plain_number
+
+    found = plain_number(text, ".")
+    if found is None:
+        raise ArgumentValueError(argument, "a number", shown(text))
+    return found
+
+
+def _kinds(stated: list[str] | None) -> dict[str, str] | None:
+    """Return what columns are, by name, from texts such as "colour=category"."""
+    if not stated:
+        return None
+    pairs = [one.rpartition("=") for one in stated]
+    wrong = [one for one, (column, _, _) in zip(stated, pairs, strict=True) if not column]
+    if wrong:
+        raise ArgumentValueError("as", "COLUMN=KIND, such as colour=category", shown(wrong[0]))
+    return {column.strip(): kind.strip() for column, _, kind in pairs}

@@ -27,6 +27,7 @@ def demo(
     from sparsebandits import Experiment, LinearIDS, LinTS, LinUCB, SparseIDS, SparseTS, SpikeSlab, maker
     from sparsebandits.environments import GaussianActions
     from sparsebandits.experiments import shown_progress
+    from sparsebandits.experiments.progress import waiting
 
     environment = GaussianActions(dimension, sparsity, n_actions=actions)
     prior = SpikeSlab(sparsity / dimension, 1 / sparsity)
@@ -45,7 +46,8 @@ def demo(
         f"{actions} actions, {sparsity} of {dimension} features matter, noise variance {environment.noise_variance:g}"
     )
     figure = out / "regret.png"
-    result.plot(figure, title)
+    with waiting("Drawing the curves"):
+        result.plot(figure, title)
     if as_json:
         typer.echo(json.dumps({"table": result.table().to_dicts(), "figure": str(figure)}, indent=2))
         return

@@ -26,9 +26,11 @@ def design(
     """
     from sparsebandits.advice.design import Exploration
     from sparsebandits.advice.read import read_actions
+    from sparsebandits.experiments.progress import waiting
     from sparsebandits.files import write_atomically
 
-    found = Exploration.of(read_actions(file, ignore or ()))
+    with waiting(f"Reading {file.name} and computing the design"):
+        found = Exploration.of(read_actions(file, ignore or ()))
     if out is not None:
         write_atomically(out, found.to_csv().encode())
     if as_json:

@@ -6,6 +6,7 @@ words, and :mod:`sparsebandits.results.configuration` hashes and compares descri
 """
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -67,6 +68,38 @@ def kind(value: type | Callable[..., Any]) -> str:
     """Return the name of a class or function: bare if it is of this package, else with its module."""
     ours = value.__module__.split(".")[0] == __name__.split(".")[0]
     return value.__qualname__ if ours else f"{value.__module__}.{value.__qualname__}"
+
+
+def untracked(described: Any) -> list[str]:
+    """Return the classes and functions of a description that are not of this package, each once, in order.
+
+    The digest of the sources that is kept with results does not cover them.
+
+    Parameters
+    ----------
+    described : object
+        What :func:`describe` returned.
+
+    Returns
+    -------
+    list of str
+        Their names as ``module.name``.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> untracked(describe("it", {"a": Fraction, "b": [Fraction]}))
+    ['fractions.Fraction']
+    """
+    if isinstance(described, list):
+        return sorted({name for one in described for name in untracked(one)})
+    if not isinstance(described, dict):
+        return []
+    found = {name for one in described.values() for name in untracked(one)}
+    name = described.get("kind")
+    if isinstance(name, str) and "." in name and name.split(".")[0] in sys.modules:  # else a method of ours, as C.make
+        found.add(name)
+    return sorted(found)
 
 
 def _named(name: str, function: Any) -> str:

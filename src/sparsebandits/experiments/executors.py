@@ -1,9 +1,13 @@
 """Where trials run: in this process, in worker processes, or on a Dask cluster. All give the same results."""
 
+import logging
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -14,8 +18,8 @@ Done = TypeVar("Done")
 Job = tuple[str, int]
 """A policy's name and the number of a trial."""
 
-PATIENCE = 30.0
-"""Seconds to wait for a scheduler."""
+PATIENCE = 4.0
+"""Seconds to wait for a scheduler that does not answer, at the start of a run and after a connection was lost."""
 
 
 def on_this_machine(work: Callable[[str, int], Done], jobs: Sequence[Job], workers: int) -> Iterable[Done]:
@@ -24,7 +28,34 @@ def on_this_machine(work: Callable[[str, int], Done], jobs: Sequence[Job], worke
         return (work(*job) for job in jobs)
     with parallel_config("loky", n_jobs=workers, inner_max_num_threads=1), _children_that_leave_interrupts_to_us():
         parallel = Parallel(return_as="generator_unordered", batch_size=1)
-        return _outlived(parallel(delayed(work)(*job) for job in jobs))
+        sent = _Sent(_Places(tuple(sys.path)), work)
+        return _outlived(parallel(delayed(sent)(*job) for job in jobs))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where modules are found; a process that receives it looks there, too."""
+
+    path: tuple[str, ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _added, (self.path,)
+
+
+def _added(path: tuple[str, ...]) -> _Places:
+    sys.path.extend(place for place in path if place not in sys.path)
+    return _Places(path)
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """Work for a process that may have been started before ``sys.path`` led to the modules of the work."""
+
+    places: _Places  # received before the work, which names modules
+    work: Callable[[str, int], Any]
+
+    def __call__(self, name: str, trial: int) -> Any:
+        return self.work(name, trial)
 
 
 def _outlived(outcomes: Iterable[Done]) -> Iterator[Done]:
@@ -51,6 +82,11 @@ def on_a_cluster(work: Callable[[str, int], Done], jobs: Sequence[Job], schedule
         Policy and trial of each job.
     scheduler : str or distributed.Client
         Address of the scheduler, or a client of it.
+
+    Raises
+    ------
+    OSError
+        If Dask is not installed, if no scheduler answers at the address, or if it or several workers die.
     """
     try:
         dask: Any = import_module("distributed")
@@ -63,11 +99,17 @@ def on_a_cluster(work: Callable[[str, int], Done], jobs: Sequence[Job], schedule
         futures = client.map(work, names, trials, pure=False)
         for future in dask.as_completed(futures, loop=client.loop):
             yield future.result()
+    except CancelledError:  # which is what becomes of all jobs when the connection is lost
+        raise ConnectionError(
+            f"scheduler: lost the connection to the Dask scheduler {_address(scheduler)}; finished trials in a "
+            "directory are kept, and the same run continues from them"
+        ) from None
     except dask.KilledWorker as error:
         raise ChildProcessError(f"scheduler: several workers died while running the same trial: {error}") from None
     finally:
         if own is not None:
-            own.close()
+            with _silence():
+                own.close()
 
 
 def _connected(client: Any, scheduler: object) -> Any:
@@ -76,6 +118,23 @@ def _connected(client: Any, scheduler: object) -> Any:
         return client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise OSError(f"scheduler: expected the address of a Dask scheduler, got {scheduler!r}: {error}") from None
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep a client that closes after its connection was lost from printing the traceback of its last attempt."""
+    logger = logging.getLogger("distributed.client")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _address(scheduler: Any) -> str:
+    """Return the address of a scheduler, or of that of a client."""
+    return scheduler if isinstance(scheduler, str) else str(getattr(scheduler.scheduler, "addr", ""))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_count, shown
 from sparsebandits.environments import Environment
-from sparsebandits.experiments.description import describe
+from sparsebandits.experiments.description import describe, untracked
 from sparsebandits.experiments.executors import on_a_cluster, on_this_machine
 from sparsebandits.experiments.provenance import now, sources_digest, surroundings
 from sparsebandits.experiments.simulate import PolicyMaker, check_maker
@@ -229,6 +229,7 @@ class _Records:
             "found": len(found),
             "ran": None,
             **surroundings(),
+            "untracked": untracked({"shared": dict(store.shared), "policies": dict(store.policies)}),
         }
         if experiment.trials * len(store.policies) > len(found):
             store.note(self.run, self.notes)

@@ -31,7 +31,9 @@ from sparsebandits.environments import (
     LogisticActions,
     PoissonActions,
 )
+from sparsebandits.experiments.description import describe, untracked
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
+from sparsebandits.experiments.own_code import import_policy, try_policy
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, maker
 from sparsebandits.experiments.toml_lines import KeyPath, NestingError, key_lines, nearest_line, refuse_deep
 from sparsebandits.experiments.tuning import Tuned, tune
@@ -84,6 +86,9 @@ LARGEST_FILE = 1_000_000
 
 GIVEN = ("actions", "seed")
 """Arguments of a policy that the trial provides."""
+
+PROVIDED = ("horizon", "noise_variance", "rewards", "intercept", "feedback")
+"""Arguments that the trial provides unless the file does."""
 
 
 class ExperimentFileError(ValueError):
@@ -189,6 +194,15 @@ class Plan:
         with shown(f"{self.trials} trials of {len(policies)} policies") as progress:
             return experiment.run(directory, workers, progress, scheduler)
 
+    @property
+    def untracked(self) -> list[str]:
+        """Policies of the file that are not of this package, so that the digest of its sources does not cover them."""
+        makers = [
+            policy.make(policy.candidates[0]) if isinstance(policy, Tuning) else policy
+            for policy in self.policies.values()
+        ]
+        return untracked(describe("policies", makers))
+
     def _tuned(
         self,
         name: str,
@@ -214,13 +228,16 @@ class Plan:
             )
 
 
-def read_plan(path: str | os.PathLike[str]) -> Plan:
+def read_plan(path: str | os.PathLike[str], allow_code: bool = False) -> Plan:
     """Read an experiment file.
 
     Parameters
     ----------
     path : str or path
         A TOML file, as docs/experiments.md describes it.
+    allow_code : bool, default=False
+        Whether to import policies that the file names as ``"module:Class"``. Importing a module runs it. Modules are
+        found as Python finds them, and in the directory of the file, which is added to ``sys.path``.
 
     Returns
     -------
@@ -251,15 +268,20 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
         raise ExperimentFileError(f"{path}, line {error.line}: {error}") from None
     except ValueError as error:  # of tomllib, which names the line, or a number of thousands of digits
         raise ExperimentFileError(f"{path}: expected valid TOML: {error}") from None
-    return _Reader(str(path), key_lines(text)).plan(values)
+    folder = str(Path(path).absolute().parent) if allow_code else None
+    return _Reader(str(path), key_lines(text), folder).plan(values)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Turns the values of a file into a plan; ``lines`` has the line of each key."""
+    """Turns the values of a file into a plan.
+
+    ``lines`` has the line of each key, and ``folder`` is where modules may be imported from: None if they may not.
+    """
 
     file: str
     lines: dict[KeyPath, int]
+    folder: str | None = None
 
     def plan(self, values: dict[str, Any]) -> Plan:
         """Return the plan of a whole file."""
@@ -303,16 +325,26 @@ class _Reader:
             self._called(path, partial(folder_name, name))
             if isinstance(table, dict) and name in POLICY_KINDS:
                 table = {"kind": name, **table}
-            policy = self._policy(path, table, horizon)
+            own = self._own(path, table)
+            policy = self._policy(path, table, horizon, {**POLICY_KINDS, **own})
             tried = map(policy.make, policy.candidates) if isinstance(policy, Tuning) else (policy,)
             for make in tried:
-                self._called(path, partial(make, problem))
+                self._called(path, partial(try_policy, make, problem) if own else partial(make, problem))
             policies[name] = policy
         return policies
 
-    def _policy(self, path: KeyPath, table: Any, horizon: int) -> PolicyMaker | Tuning:
+    def _own(self, path: KeyPath, table: Any) -> Makers:
+        """Return the policy of one's own that a table names as ``module:Class``, by that name; empty if it does not."""
+        kind = table.get("kind") if isinstance(table, dict) else None
+        if not isinstance(kind, str) or ":" not in kind:
+            return {}
+        if self.folder is None:
+            self._fail((*path, "kind"), f"{kind!r} is code, which runs only with --allow-code (allow_code=True)")
+        return {kind: self._called((*path, "kind"), partial(import_policy, kind, self.folder))}
+
+    def _policy(self, path: KeyPath, table: Any, horizon: int, kinds: Makers) -> PolicyMaker | Tuning:
         """Return the policy of a table, or its tuning if one of its settings has a key ``tune``."""
-        policy, settings = self._kind(path, table, POLICY_KINDS, GIVEN)
+        policy, settings = self._kind(path, table, kinds, GIVEN)
         tuned = [(place, value) for place, value in _tables(settings, ()) if "tune" in value]
         if not tuned:
             return self._maker(path, policy, settings)
@@ -361,10 +393,12 @@ class _Reader:
         kind = table["kind"]
         if not isinstance(kind, str) or kind not in kinds:
             self._fail((*path, "kind"), f"expected one of {_listed(kinds)}, got {shown(kind)}{_meant(kind, kinds)}")
-        parameters = [p for p in signature(kinds[kind]).parameters.values() if p.name not in given]
-        self._refuse_unknown(path, table, ("kind", *(p.name for p in parameters)))
+        taken = signature(kinds[kind]).parameters.values()
+        parameters = [p for p in taken if p.name not in given and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        if not any(p.kind is p.VAR_KEYWORD for p in taken):
+            self._refuse_unknown(path, table, ("kind", *(p.name for p in parameters)))
         for parameter in parameters:
-            optional = parameter.default is not Parameter.empty or (given and parameter.name == "horizon")
+            optional = parameter.default is not Parameter.empty or (given and parameter.name in PROVIDED)
             if not optional and parameter.name not in table:
                 self._fail(path, f"{parameter.name}: missing, {kind} needs it")
         return kinds[kind], {key: value for key, value in table.items() if key != "kind"}

@@ -1,4 +1,8 @@
-"""Progress of a run and the mean regret so far: a bar and a table on a terminal, plain lines elsewhere."""
+"""Progress on standard error.
+
+A run shows a bar and the mean regret so far on a terminal, and about ten plain lines elsewhere. Other work that may
+take long shows what it is and for how long on a terminal, and nothing elsewhere.
+"""
 
 import signal
 import sys
@@ -13,6 +17,9 @@ LINES = 10
 
 PAUSE = 300.0
 """Seconds after which a long run prints one more line."""
+
+SILENT = 2.0
+"""Seconds that work without a count may take before anything is shown."""
 
 
 class Standing:
@@ -91,6 +98,41 @@ def shown_progress(label: str) -> Iterator[Standing]:
             return
         with _live() as show:
             yield Standing(label, remind, show)
+
+
+@contextmanager
+def waiting(label: str) -> Iterator[None]:
+    """Show on a terminal that work without a count goes on, from two seconds after its start; then clear the line.
+
+    Parameters
+    ----------
+    label : str
+        What is being done, such as "designing".
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    ended = threading.Event()
+    shown = threading.Thread(target=_spin, args=(label, ended), daemon=True)
+    shown.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        shown.join()
+
+
+def _spin(label: str, ended: threading.Event) -> None:
+    """Show a label and the time until the work has ended."""
+    started = time.monotonic()
+    if ended.wait(SILENT):
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(label)) as status:
+        while not ended.wait(0.5):
+            status.update(Text(f"{label}, {duration(time.monotonic() - started)} elapsed"))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from sparsebandits.experiments.simulate import PolicyMaker, check_maker
 from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import TUNING_STREAM
 from sparsebandits.results.statistics import estimate_mean
-from sparsebandits.tables import Rows
+from sparsebandits.tables import Rows, as_html
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,9 @@ class Tuned:
             f"{self.best!r} of {len(self.table)} candidates, by mean regret over {self.trials} trials of "
             f"{self.horizon} rounds apart from the comparison (seed {self.seed}){edge}"
         )
+
+    def _repr_html_(self) -> str:
+        return as_html(str(self), self.table)
 
     def record(self) -> dict[str, Any]:
         """Return the choice as JSON values, for the provenance of a result."""

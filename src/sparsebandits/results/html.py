@@ -68,7 +68,7 @@ def text(value: object) -> str:
     return escape(kept, quote=True)
 
 
-def figure(draw: Callable[[io.BytesIO], None], alternative: str) -> str:
+def figure(draw: Callable[[io.BytesIO], object], alternative: str) -> str:
     """Return a figure as an image inside the page.
 
     Parameters

@@ -7,7 +7,7 @@ policy met the same instances and the same noise.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,10 @@ from sparsebandits.results.statistics import (
     sign_test,
 )
 from sparsebandits.results.trials import Content
-from sparsebandits.tables import Rows, Table
+from sparsebandits.tables import Rows, Table, as_html
+
+if TYPE_CHECKING:
+    import matplotlib.figure
 
 PathLike = str | os.PathLike[str]
 
@@ -105,6 +108,11 @@ class Result:
 
     def __str__(self) -> str:
         return str(self.table())
+
+    def _repr_html_(self) -> str:
+        """Return final regret as a table, which notebooks show."""
+        count = max(len(curves) for curves in self.regret.values())
+        return as_html(f"{count} trial{'s' * (count != 1)} of {self.horizon} rounds", self.table())
 
     @classmethod
     def load(cls, path: PathLike) -> "Result":
@@ -293,11 +301,24 @@ class Result:
             data.append({"policy": name, **_named("pulls", estimate_mean(counts)), **spread})
         return Rows.of(sorted(data, key=lambda row: -row["pulls"]))
 
-    def plot(self, path: PathLike, title: str = "") -> None:
-        """Draw mean cumulative regret with 95% bands into a PNG, SVG or PDF file."""
+    def plot(self, path: PathLike | None = None, title: str = "") -> "matplotlib.figure.Figure":
+        """Draw mean cumulative regret with 95% bands.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            PNG, SVG or PDF file; by default nothing is written.
+        title : str, default=""
+            Title of the figure.
+
+        Returns
+        -------
+        Figure
+            The figure, which notebooks show.
+        """
         from sparsebandits.results.plots import regret_curves  # matplotlib, which workers do not need
 
-        regret_curves(self.regret, path, title, self.rounds)
+        return regret_curves(self.regret, path, title, self.rounds)
 
     def plot_differences(self, path: PathLike, baseline: str, title: str = "") -> None:
         """Draw the regret of each policy minus that of the baseline over rounds, paired, with 95% bands."""

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter, NullLocator, ScalarFormatter
 
@@ -47,25 +48,30 @@ class Curves(Protocol):
 @house_style()
 def regret_curves(
     regret: Mapping[str, FloatArray],
-    path: Target,
+    path: Target | None = None,
     title: str = "",
     rounds: IntArray | None = None,
     y_label: str = "cumulative regret",
-) -> None:
+) -> Figure:
     """Draw mean regret over rounds with pointwise 95% bands.
 
     Parameters
     ----------
     regret : mapping of str to array of shape (trials, P)
         Curves of each policy at the recorded rounds.
-    path : str, path or binary file
-        PNG, SVG or PDF file, or an open file, which gets SVG.
+    path : str, path or binary file, optional
+        PNG, SVG or PDF file, or an open file, which gets SVG; by default nothing is written.
     title : str, default=""
         Title of the figure.
     rounds : array of shape (P,), default=None
         The recorded rounds, from 1; None for all rounds.
     y_label : str, default="cumulative regret"
         Label of the curves.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     labels = _labels(regret)
     columns, below = legend_shape(list(labels.values()), 6.4)
@@ -76,7 +82,9 @@ def regret_curves(
     axes.set_title(plain(title, 75))
     order = _standing([regret])
     legend_below(figure, _handles(order, looks(regret)), [labels[n] for n in order], _drawn(_most(regret)), columns)
-    write(figure, path)
+    if path is not None:
+        write(figure, path)
+    return figure
 
 
 @house_style()

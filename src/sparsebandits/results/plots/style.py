@@ -41,6 +41,23 @@ DASHES: tuple[Any, ...] = (
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
+SCREEN = 96
+"""Pixels per inch of a figure in a notebook."""
+
+TICKS: dict[str, Any] = {"nbins": 7, "steps": [1, 2, 5, 10]}
+"""Settings of a ``MaxNLocator``."""
+
+BELOW: dict[str, Any] = {
+    "loc": "upper center",
+    "bbox_to_anchor": (0.5, 0.0),
+    "borderaxespad": 4.4,
+    "ncols": 3,
+    "frameon": False,
+    "fontsize": 8,
+    "columnspacing": 1.4,
+}
+"""Where the legend of an axes goes: below the axes and their label, where it covers nothing."""
+
 Target: TypeAlias = str | os.PathLike[str] | BinaryIO
 """Where a figure goes: a file name that ends in .png, .svg or .pdf, or a file open for writing, which gets SVG."""
 
@@ -85,11 +102,55 @@ def house_style() -> Iterator[None]:
         yield
 
 
+class Drawing(Figure):
+    """A figure that a notebook shows as it is; of others it shows the picture only once pyplot has been imported."""
+
+    @house_style()
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        content = io.BytesIO()
+        self.savefig(content, format="png")
+        width, height = (round(SCREEN * inches) for inches in self.get_size_inches())
+        return content.getvalue(), {"width": width, "height": height}
+
+
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure of a size in inches, with constrained layout."""
-    figure = Figure(figsize=(width, height), dpi=200, layout="constrained")
+    figure = Drawing(figsize=(width, height), dpi=200, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def axes_in(ax: Axes | None, width: float, height: float) -> tuple[Figure, Axes]:
+    """Return the axes that were given, with their figure, or those of a new figure of a size in inches."""
+    if ax is None:
+        figure = new_figure(width, height)
+        figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
+        return figure, figure.add_subplot()
+    if not isinstance(ax, Axes):
+        raise ArgumentTypeError("ax", "axes to draw in, or None", shown(ax))
+    root: Any = ax.figure
+    return root.figure, ax  # of a subfigure, the figure that it is a part of
+
+
+def short(name: str, width: int = 28) -> str:
+    """Return a name, without its middle if it is longer than three lines of this width."""
+    return name if len(name) <= 3 * width else f"{name[: 2 * width - 6]}…{name[6 - width :]}"
+
+
+def named(names: Sequence[str], width: int = 28) -> list[str]:
+    """Return names as labels beside rows: lines of at most ``width``, very long names without their middle.
+
+    Names that would then be the same stay whole.
+    """
+    cut = [short(name, width) for name in names]
+    kept = cut if len(set(cut)) == len(set(names)) else names
+    return [plain(name, width) or " " for name in kept]
+
+
+def height_of(labels: Sequence[str], least: int = 3) -> float:
+    """Return the height in inches of rows with these labels, which may have several lines."""
+    lines = max((label.count("\n") + 1 for label in labels), default=1)
+    return max(len(labels), least) * max(0.26, 0.14 * lines + 0.06)
 
 
 def plain(text: str, width: int = 60) -> str:
