@@ -7,13 +7,18 @@ the best reward. Besides, inclusion probabilities are calibrated: of the coeffic
 Ties are broken at random. Clicks and counts have the default prior, with all that it learns.
 
 Writes ``tests/posteriors/calibration.json``: the counts, the date, and a digest of the code that they were made with.
-The test suite checks all three. Langevin is among them to show what an approximation looks like, and an engine that is
-told the wrong noise, to show that the test sees it.
+The test suite checks all three. Code that gives the same to the bit need not be calibrated again: ``--same CHECKOUT``
+plays the first twelve replications of each case with this code and with that of the stored run, and notes it. Langevin
+is among the cases to show what an approximation looks like, and an engine that is told the wrong noise, to show that
+the test sees it.
 """
 
 import argparse
 import datetime
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -33,6 +38,9 @@ STORED = Path(__file__).parent.parent / "tests" / "posteriors" / "calibration.js
 D, ROWS, NOISE, DRAWS, BINS = 5, 12, 1.0, 99, 20
 LINKED_ROWS = 40
 """Number of clicks or counts, each of which says less than a Gaussian reward."""
+
+SAME = 12
+"""Number of replications of each case by which code is found to give the same."""
 
 SMALL = 0.1
 INCLUSION, SLAB_VARIANCE = 0.3, 1.0
@@ -185,11 +193,54 @@ def digest() -> str:
     return sources.digest(sources.modules_in("sparsebandits/posteriors"))
 
 
+def first_replications() -> dict[str, Any]:
+    """Return the digest of the code, and the first replications of each case."""
+    return {"code": digest(), "cases": {case: [replicate(case, seed) for seed in range(SAME)] for case in CASES}}
+
+
+def note_same(checkout: Path) -> None:
+    """Note that this code gives the same as that of the stored run, which a checkout has; refuse if it does not.
+
+    Parameters
+    ----------
+    checkout : path
+        A checkout of the code of the stored run.
+    """
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    program = f"""
+import json
+from benchmarks import calibration
+cases = {{case: [calibration.replicate(case, seed) for seed in range({SAME})] for case in calibration.CASES}}
+print(json.dumps({{"code": calibration.digest(), "cases": cases}}))
+"""
+    paths = os.pathsep.join(map(str, (checkout / "src", checkout)))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": paths},
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    before, now = json.loads(done.stdout.splitlines()[-1]), json.loads(json.dumps(first_replications()))
+    if before["code"] != stored["code"]:
+        raise SystemExit("the stored run belongs to other code than that of the checkout")
+    differing = [case for case in CASES if before["cases"][case] != now["cases"][case]]
+    if differing:
+        raise SystemExit(f"these differ, so calibrate again: {', '.join(differing)}")
+    stored["same"] = [*stored.get("same", []), {"code": now["code"], "replications": SAME}]
+    STORED.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--same", type=Path, metavar="CHECKOUT", help="note that this code gives the same as that one")
     given = parser.parse_args()
+    if given.same is not None:
+        note_same(given.same.resolve())
+        return
     cases = {}
     for case in CASES:
         print(case, flush=True)

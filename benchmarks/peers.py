@@ -253,7 +253,7 @@ class VowpalWabbit:
 
     def offer(self, actions: FloatArray) -> None:
         """Choose from these actions from now on."""
-        self._rows = ["|a " + " ".join(f"{j}:{x:.9g}" for j, x in enumerate(row)) for row in actions.tolist()]
+        self._rows = [f"|a {_numbered(row)}" for row in actions.tolist()]
         self._examples = self._workspace.parse(self._rows)
         self._numbers = range(len(self._rows))
 
@@ -269,6 +269,55 @@ class VowpalWabbit:
         self._examples[action] = self._parsed(self._workspace, f"{label} {self._rows[action]}")
         self._workspace.learn(self._examples)
         self._examples[action] = unlabelled
+
+
+class VowpalWabbitProducts:
+    """The same where actions are all products of a user's features with an item's: it multiplies them itself.
+
+    Decisions are those of :class:`VowpalWabbit` up to rounding, and the text of a user and of the items is a twentieth
+    of that of their products. It is parsed in each round, since parsed items remember the user they were parsed with.
+
+    Parameters
+    ----------
+    items : array of shape (K, q)
+        Features of the items.
+    seed : int
+        Seed.
+    options : str
+        Options of Vowpal Wabbit.
+    """
+
+    def __init__(self, items: FloatArray, seed: int, options: str) -> None:
+        from vowpalwabbit import Workspace
+
+        products = "--interactions ua --ignore_linear u --ignore_linear a"
+        self._workspace = Workspace(f"--quiet --cb_explore_adf --random_seed {seed} {options} {products}")
+        self._rows = [f"|a {_numbered(row)}" for row in items.tolist()]
+        self._first = items[0]
+        self._user = ""
+        self._probabilities: list[float] = []
+        self._random = random.Random(seed)
+
+    def offer(self, actions: FloatArray) -> None:
+        """Choose from the products of a user with all items, user by user."""
+        user = self._first @ actions[0].reshape(len(self._first), -1) / (self._first @ self._first)
+        self._user = f"shared |u {_numbered(user.tolist())}"
+
+    def ask(self) -> int:
+        """Draw from the probabilities that it predicts."""
+        self._probabilities = self._workspace.predict([self._user, *self._rows])
+        return self._random.choices(range(len(self._rows)), self._probabilities)[0]
+
+    def tell(self, action: int, reward: float) -> None:
+        """Learn a cost, with the probability of the action."""
+        lines = [self._user, *self._rows]
+        lines[action + 1] = f"0:{-reward}:{self._probabilities[action]} {self._rows[action]}"
+        self._workspace.learn(lines)
+
+
+def _numbered(row: Sequence[float]) -> str:
+    """Return numbers as features of Vowpal Wabbit, which are named by their place."""
+    return " ".join(f"{j}:{x:.9g}" for j, x in enumerate(row))
 
 
 def _quantile(width: float) -> float:

@@ -16,6 +16,7 @@ from benchmarks import (
     decisions,
     draws,
     drift,
+    effects,
     former,
     gain,
     many_features,
@@ -185,7 +186,7 @@ def test_goals_of_a_start_are_those_of_their_processes() -> None:
 
 
 def test_trace() -> None:
-    page = run("benchmarks.trace", "--show", "30")
+    page = run("benchmarks.trace", "--show", "100")
     assert re.findall(r"^(\w+): \d+ files, \d+ switches, \d+ calls$", page, re.MULTILINE) == ["ask", "decide"]
     assert "policies/policy.py" in page
     assert "advice/read.py" in page
@@ -547,7 +548,7 @@ def test_comparisons_have_worlds_that_no_grid_was_tuned_on() -> None:
         assert not set(setting.entries) & set(setting.names)
     seeds = {seed for one in (clicks, drift, contexts) for seed in (one.SEED, one.TUNING_SEED)} | {many_features.SEED}
     assert len(seeds) == 7
-    assert not seeds & {draws.SEED, rule_games.SEED, screening.SEED, out_of_the_box.SEED}
+    assert not seeds & {draws.SEED, rule_games.SEED, screening.SEED, out_of_the_box.SEED, effects.SEED}
 
 
 def test_context_speed() -> None:
@@ -614,3 +615,30 @@ def test_games_of_drift_are_deterministic_but_for_their_time(setting: str, playe
     assert one.pop("ms") > 0 < two.pop("ms")
     assert one == two
     assert 0.0 < one["regret"][-1] < 100.0
+
+
+@pytest.mark.parametrize("player", ["splines", "auto"])
+def test_games_of_effects_are_deterministic_but_for_their_time(player: str) -> None:
+    one, two = (effects.play("squares", player, 3, (8, 14), 100) for _ in range(2))
+    assert min(one.pop("seconds")) > 0 < min(two.pop("seconds"))
+    assert one == two
+    assert min(one["regret"]) >= 0.0
+    assert one["chosen"][0] == ("linear" if player == "auto" else player), "linear before the tenth reward"
+
+
+def test_the_tables_of_effects_are_what_the_stored_games_say() -> None:
+    """docs/decide.md; a changed game would show."""
+    text, games = effects.PAGE.read_text(encoding="utf-8"), stored(effects.STORED)
+    assert with_tables(text, effects.COMMAND, effects.page(games)) == text
+    changed = [{**games[0], "regret": [99.0, 99.0, 99.0]}, *games[1:]]
+    assert with_tables(text, effects.COMMAND, effects.page(changed)) != text
+
+
+def test_truths_of_effects_differ_as_they_are_said_to() -> None:
+    """A linear fit explains all of the linear truth, and less of the others; each has standard deviation one."""
+    for truth in effects.TRUTHS:
+        x, means = effects.table(truth, np.random.default_rng(7))
+        assert (means.mean(), means.std()) == (pytest.approx(0.0, abs=1e-9), pytest.approx(1.0))
+        columns = np.column_stack([np.ones(len(x)), x])
+        left = means - columns @ np.linalg.lstsq(columns, means)[0]
+        assert bool(left.std() < 1e-9) is (truth == "linear")

@@ -23,6 +23,7 @@ import sparsebandits as sb
 from benchmarks.attacks.outcome import Outcome
 from sparsebandits.advice.cells import is_number, unescaped
 from sparsebandits.advice.csv_file import CsvReader
+from sparsebandits.advice.values import is_code
 from sparsebandits.arguments import ArgumentError
 from sparsebandits.experiments.plan import ExperimentFileError, read_plan
 
@@ -138,16 +139,20 @@ def arguments() -> Iterator[Attempt]:
 
 
 def read_table(content: bytes) -> object:
-    """Read a CSV file; return NaN if a slow reader finds other columns in it."""
-    columns, lines = CsvReader("file", "a.csv").read(io.BytesIO(content))
+    """Read a CSV file; return NaN if nothing is said about it and a slow reader finds other columns in it."""
+    reader = CsvReader("file", "a.csv")
+    columns, lines = reader.read(io.BytesIO(content))
+    for problem in reader.problems:
+        raise problem
+    if reader.remarks:  # it looks like another kind of file, which the report says
+        return 1.0
     text = content.decode("utf-8-sig")
     header, *rows = (row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row)
-    while rows and not any(cell.strip() for cell in rows[-1]):
-        rows.pop()
+    rows = [row for row in rows if any(cell.strip() for cell in row)]
     same = list(columns) == [cell.strip() for cell in header] and len(lines) == len(rows)
     for place, column in enumerate(columns.values()):
         cells = [row[place].strip() for row in rows]
-        numeric = all(cell == "" or is_number(cell) for cell in cells)
+        numeric = all(cell == "" or is_number(cell) for cell in cells) and not is_code([one for one in cells if one])
         found = [float(cell) if cell else math.nan for cell in cells] if numeric else None
         same &= (column.numbers is None) == (found is None)
         if column.numbers is not None and found is not None:
