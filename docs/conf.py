@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
     "mathml",
     "repository_links",
 ]
@@ -43,7 +44,10 @@ nitpick_ignore_regex = [
     ("py:class", r"Field|Layout"),
     ("py:class", r"sparsebandits\.rules\.(around\.Around|best\.Best|optima\.(Optima|OptimaMemory)|wins\.WinsMemory)"),
     ("py:class", r"sparsebandits\.posteriors\.rows\.Rows"),
+    ("py:class", r"sparsebandits\.results\.plots\.reading\.Advised"),
     ("py:class", r"sparsebandits\.features\.maps\.Space|types\.LambdaType"),
+    ("py:class", r"sparsebandits\.features\.terms\.(Factors|Term)"),
+    ("py:class", r"sparsebandits\.advice\.(history\.History|goal\.Goal|expansion\.Expansion)"),
     ("py:class", r"sparsebandits\.policies\.rivals\.lasso\.Estimat(e|or)"),
     ("py:class", r"sparsebandits\.policies\.rivals\.(variational_ts\.MeanField|iltcb\.(History|PolicyMixture))"),
     ("py:class", r"sparsebandits\.(randomness\.IndexedNormals|experiments\.progress\.Standing)"),
@@ -54,6 +58,7 @@ html_title = f"sparsebandits {release}"
 html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
 html_show_sphinx = False
 html_copy_source = False
 

@@ -3,7 +3,10 @@
 Sixty offers are described by 20 features, of which three affect the reward. The policy does not know which, how many,
 how strongly, or how noisy rewards are. After 80 rewards it has found the three features and plays the best offer. (In
 other tables it may miss a weak feature or include one too many: it learns what it needs for a good choice.)
+A figure is written if a path is given: ``python ask_and_tell.py inclusion.png``.
 """
+
+import sys
 
 import numpy as np
 
@@ -36,3 +39,6 @@ print(
     f"mean reward of the first 20 rounds: {np.mean(rewards[:20]):.2f}, of the last 20: {np.mean(rewards[-20:]):.2f}\n"
 )
 print(policy.explain(decision))
+
+if len(sys.argv) > 1:
+    sb.plots.write(sb.plots.inclusion(policy, most=10), sys.argv[1])

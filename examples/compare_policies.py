@@ -1,9 +1,12 @@
 """Compare policies on random problems, with the same actions and the same noise for each, and plot their regret.
 
 Each trial draws 200 actions with 40 features, of which four matter. All policies know the noise variance; the sparse
-ones also know that about four features matter. They play the same trials, so that differences are paired. The figure
-is written to ``regret.png`` in the current directory. ``sparsebandits demo`` does the same on a larger scale.
+ones also know that about four features matter. They play the same trials, so that differences are paired.
+``sparsebandits demo`` does the same on a larger scale.
+A figure is written if a path is given: ``python compare_policies.py regret.png``.
 """
+
+import sys
 
 import sparsebandits as sb
 
@@ -30,5 +33,6 @@ print("Regret after 200 rounds, mean over 5 trials with a 95% interval:\n")
 print(result.table())
 print("\nPaired differences from SparseIDS:\n")
 print(result.compare("SparseIDS"))
-result.plot("regret.png", title="200 actions, 4 of 40 features matter")
-print("\nThe curves are in regret.png")
+
+if len(sys.argv) > 1:
+    result.plot(sys.argv[1], title="200 actions, 4 of 40 features matter")

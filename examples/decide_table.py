@@ -3,7 +3,10 @@
 A table holds 40 coatings, one row each, with eight settings and a column ``reward``: the measured hardness, empty where
 a coating has not been tried. ``decide`` needs nothing else. It answers which five coatings to try next, and what the
 settings do. ``sparsebandits decide FILE --batch 5`` does the same with a CSV or Parquet file.
+A figure is written if a path is given: ``python decide_table.py effects.png``.
 """
+
+import sys
 
 import numpy as np
 import pandas as pd
@@ -34,3 +37,6 @@ print(
     f"\nThe best coating tried so far has {coatings['reward'].max():.1f}; the best of all has {hardness.max():.1f}.\n"
 )
 print(advice)  # everything: the reasons, the table of features, notes
+
+if len(sys.argv) > 1:
+    sb.plots.write(sb.plots.effects(advice), sys.argv[1])

@@ -4,8 +4,10 @@ Randomised information-directed sampling knows the exact probability of each of 
 reweighted. Two policies are evaluated on it. The first always plays the action that looked best in an earlier run;
 the log has many such rounds, and the estimate is close to the truth. The second plays uniformly at random, and the log
 has hardly any rounds for most actions: an ``OverlapWarning`` says that the estimate cannot be trusted.
+A figure is written if a path is given: ``python off_policy.py propensities.png``.
 """
 
+import sys
 import warnings
 
 import numpy as np
@@ -34,12 +36,28 @@ log = run(400, seed=1)[1]
 print(f"The log: {log}\n")
 
 targets = {f"always action {looks_best}": np.eye(10)[looks_best], "uniform at random": np.full(10, 0.1)}
+estimates = {}
 for name, probabilities in targets.items():
     print(f"{name}; true value {means @ probabilities:.3f}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", sb.offpolicy.OverlapWarning)
-        print(sb.offpolicy.inverse_propensity(log, probabilities))
-        print(sb.offpolicy.doubly_robust(log, probabilities))
+        estimates[name, "weights"] = sb.offpolicy.inverse_propensity(log, probabilities)
+        estimates[name, "doubly robust"] = sb.offpolicy.doubly_robust(log, probabilities)
+    print(estimates[name, "weights"])
+    print(estimates[name, "doubly robust"])
     for warning in dict.fromkeys(str(one.message) for one in caught):
         print(f"WARNING: {warning}")
     print()
+
+if len(sys.argv) > 1:
+    with sb.plots.house_style():
+        figure = sb.plots.new_figure(6.4, 2.8)
+        axes = figure.subplots()
+        for row, ((name, _), one) in enumerate(estimates.items()):
+            axes.plot([one.low, one.high], [row, row], color=sb.plots.COLOURS[0])
+            axes.plot(one.value, row, "o", color=sb.plots.COLOURS[0])
+            axes.plot(means @ targets[name], row, "x", color=sb.plots.COLOURS[1], markersize=9)
+        axes.set_yticks(range(len(estimates)), [f"{name}, {method}" for name, method in estimates])
+        axes.set(xlabel="value: estimate with 95% interval; the cross is the truth", ylim=(3.5, -0.5))
+        sb.plots.dress(axes)
+    sb.plots.write(figure, sys.argv[1])

@@ -3,8 +3,10 @@
 Top-two Thompson sampling (Russo 2016) draws an action from P(optimal) and plays it with probability ``share``;
 otherwise it draws again until a different action comes up. A rule is a frozen dataclass with one method;
 docs/tutorials/own_policy.md explains each step.
+A figure is written if a path is given: ``python own_rule.py top_two.png``.
 """
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,3 +51,6 @@ policies = {
 environment = sb.environments.GaussianActions(dimension=8, sparsity=2, n_actions=20)
 result = sb.Experiment(environment, policies, horizon=60, trials=6).run()
 print(f"\n{result.compare(baseline='SparseTS')}")
+
+if len(sys.argv) > 1:
+    result.plot(sys.argv[1], title="20 actions, 2 of 8 features matter")
