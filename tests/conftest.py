@@ -27,6 +27,8 @@ settings.load_profile("repeatable")
 SLOW = {
     "tests/advice/test_advice.py::test_batches_of_several_processes_are_all_there",
     "tests/advice/test_comparison.py::test_clicks_are_compared_too",
+    "tests/advice/test_stopping.py::test_that_finds_bugs",
+    "tests/advice/test_stopping.py::test_what_it_says_is_so_as_often_as_it_says",
     "tests/attacks/test_files.py",
     "tests/cli/test_cli.py::test_bad_input_is_a_message_and_exit_code_2",
     "tests/cli/test_cli.py::test_ctrl_c_leaves_a_message_and_no_traceback",

@@ -62,6 +62,50 @@ def test_costs_count() -> None:
     assert sb.decide(frame.drop(columns="price"), horizon=1, **QUICK).recommendations[0].name == frame["a"].idxmax()
 
 
+def test_rows_that_differ_in_cost_alone_are_different_actions() -> None:
+    """Two offers of each recipe: the cheaper one is the better choice, with names and without."""
+    once = table(8).reset_index(drop=True)
+    twice = pd.concat([once.assign(price=3.0), once.assign(price=2.0, reward=np.nan)], ignore_index=True)
+    advice = sb.decide(twice, cost="price", horizon=1, **QUICK)
+    assert advice.about["n_actions"] == 16
+    assert int(advice.recommendations[0].name) >= 8
+    named = sb.decide(twice.set_index("r" + twice.index.astype(str)), cost="price", horizon=1, **QUICK)
+    assert [one.name for one in named.recommendations] == [f"r{one.name}" for one in advice.recommendations]
+    assert [(f"r{one['action']}", one["P(best)"]) for one in advice.candidates] == [
+        (one["action"], one["P(best)"]) for one in named.candidates
+    ]
+    trials = pd.concat([once.assign(price=3.0)] * 2, ignore_index=True)
+    assert sb.decide(trials, cost="price", **QUICK).about["n_actions"] == 8, "the same cost: trials of the same action"
+
+
+def test_an_action_has_one_cost() -> None:
+    frame = table().rename_axis("recipe").reset_index().assign(price=2.0)
+    again = pd.concat([frame, frame[:2].assign(price=[2.0, 2.5])], ignore_index=True)
+    with pytest.raises(ValueError, match="always with the same features and cost, got 'r1' in row 13") as caught:
+        sb.decide(again, cost="price", **QUICK)
+    assert "which differ in column 'price'" in str(caught.value)
+    assert sb.decide(again[:13], cost="price", **QUICK).about["n_actions"] == 12
+
+
+def test_whether_to_stop_counts_costs() -> None:
+    """The chances agree with those of the rule, which counts doing nothing, too."""
+    frame = table().assign(price=np.linspace(1.0, 4.0, 12))
+    frame["reward"] -= 5.0  # so that about half are not worth trying
+    frame["reward"] += np.random.default_rng(0).normal(size=12)
+    advice = sb.decide(frame, cost="price", n_draws=20_000, seed=3)
+    assert advice.stopping is not None
+    assert "per unit of cost" in str(advice.stopping)
+    why = {str(row["action"]): row["P(optimal)"] for row in advice.recommendations[0].explanation.table}
+    chances = {row["action"]: row["P(best)"] for row in advice.candidates}
+    for name, chance in why.items():
+        assert chances[name] == pytest.approx(chance, abs=0.06)  # 2,000 draws: five standard errors of at most 0.011
+    nothing = advice.recommendations[0].decision.reasons.notes["P(doing nothing is best)"]
+    assert 1.0 - sum(chances.values()) == pytest.approx(nothing, abs=0.06)
+    assert nothing > 0.0
+    poor = sb.decide(frame.assign(reward=frame["reward"] - 20.0), cost="price", **QUICK)
+    assert poor.stopping is None, "nothing is worth its cost"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -204,8 +204,9 @@ def decide(
     notes = (*past.notes, *((CLICKS,) if assumed else ()), *found, *turned, *doubt)
     known_enough = np.isfinite(prediction.sd).all() and len(past.rewards) > 1
     first = int(recommendations[0].decision.action)
-    pays = goal.costs is None or float(np.nanmax(prediction.mean)) > 0.0  # otherwise nothing is worth its cost
-    end = stopping(made, past.names, first, goal.utility, past.allowed) if known_enough and pays else None
+    possible = prediction.mean if past.allowed is None else prediction.mean[past.allowed]
+    pays = float(possible.max()) > goal.idle  # otherwise nothing is worth its cost; NaN before the first reward
+    end = stopping(made, past.names, first, goal, past.allowed) if known_enough and pays else None
     chances = prediction.optimal_probability if end is None else end.chances
     listed = _candidates(past, prediction, chances, goal, named)
     return Advice(

@@ -4,6 +4,7 @@ Small rewards are wanted by learning their negatives, so that everything else st
 back. The other goals are rules of their own (``rules/aimed.py``, ``rules/per_cost.py``).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -113,3 +114,15 @@ class Goal:
         if target is not None:
             return lambda means: -np.abs(means - target)
         return None if costs is None else lambda means: means / costs[:, np.newaxis]
+
+    @property
+    def idle(self) -> float:
+        """What doing nothing is worth: zero where trials have costs; elsewhere there is always a trial."""
+        return -math.inf if self.costs is None else 0.0
+
+    @property
+    def unit(self) -> str:
+        """What mean rewards are worth, in words."""
+        if self.target is not None:
+            return f"the closeness to {formatted(self.target)}"
+        return "the mean reward" if self.costs is None else "the mean reward per unit of cost"

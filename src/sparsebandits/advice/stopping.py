@@ -6,16 +6,18 @@ With u_a the mean reward of action a, or what the goal makes of it, and b the ac
 - stopping with b costs E max_a u_a − E u_b on average,
 - one more reward Y is worth E max_a E[u_a | Y] − max_a E u_a, the knowledge gradient (Frazier, Powell and Dayanik
   2009), here from draws that are reweighted by the likelihood of simulated rewards.
+
+Where trials have costs, doing nothing is one more choice, with u = 0 (``rules/per_cost.py``), in each maximum.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
+from sparsebandits.advice.goal import Goal
 from sparsebandits.arguments import BoolArray, FloatArray
 from sparsebandits.model.families import Bernoulli, Linked
 from sparsebandits.policies.policy import Policy
@@ -54,6 +56,8 @@ class Stopping:
         Standard deviation of the expected rewards of all actions.
     chances : array of shape (K,)
         Probability that each action is the best of those that may be.
+    unit : str, default="the mean reward"
+        What ``shortfall`` and ``gain`` are amounts of.
     """
 
     best: int
@@ -63,6 +67,7 @@ class Stopping:
     gain: float
     spread: float
     chances: FloatArray
+    unit: str = "the mean reward"
 
     def to_dict(self) -> dict[str, str | float]:
         """Return it as values that JSON has."""
@@ -81,7 +86,7 @@ class Stopping:
 
     def __str__(self) -> str:
         sure = f"{self.name} looks best, and is the best with probability {self.probability:.2f}."
-        lost = f"To stop with it would give away {formatted(self.shortfall)} of the mean reward on average"
+        lost = f"To stop with it would give away {formatted(self.shortfall)} of {self.unit} on average"
         if self.found:
             return f"{sure} {lost}: there is little left to gain."
         if self.gain <= LITTLE * self.shortfall:
@@ -93,7 +98,7 @@ def stopping(
     policy: Policy,
     names: tuple[str, ...],
     next_row: int,
-    utility: Callable[[FloatArray], FloatArray] | None = None,
+    goal: Goal | None = None,
     allowed: BoolArray | None = None,
 ) -> Stopping:
     """Return whether to go on.
@@ -106,8 +111,8 @@ def stopping(
         Names of its actions.
     next_row : int
         The action that is to be tried next.
-    utility : callable, optional
-        What mean rewards ``(K, M)`` are worth; by default themselves.
+    goal : Goal, optional
+        What mean rewards are worth; by default themselves.
     allowed : bool array of shape (K,), optional
         Actions that may be the best; by default all.
 
@@ -115,6 +120,8 @@ def stopping(
     -------
     Stopping
     """
+    goal = Goal() if goal is None else goal
+    utility, idle = goal.utility, goal.idle
     beliefs = policy.beliefs()
     draws, chance = beliefs.draws, beliefs.optimal_probability
     count = max(1, min(DRAWS, len(draws.weights), MOST // len(chance)))
@@ -129,22 +136,29 @@ def stopping(
     expected = worth[may].mean(axis=1)
     place = int(np.argmax(expected))
     best = int(may[place])
-    shortfall = float(worth[may].max(axis=0).mean() - expected[place])
+    shortfall = float(worth[may].max(axis=0, initial=idle).mean() - max(expected[place], idle))
     chances = np.zeros(len(worth))
-    chances[may] = _wins(worth[may], expected)
+    chances[may] = _wins(worth[may], expected, idle)
     chances = chance if utility is None and allowed is None else chances
     leading = np.union1d(may[np.argsort(-chances[may], kind="stable")[:CANDIDATES]], [best])
     family = getattr(policy.posterior, "rewards", None)
     shares = outcome_weights(mean_rewards[next_row], float(beliefs.noise_variances[next_row]), family)
     after = shares @ worth[leading].T
     mass = np.full(len(after), 1.0 / len(after)) if len(after) != 2 else outcome_mass(mean_rewards[next_row])
-    gain = float(mass @ after.max(axis=1) - (mass @ after).max())
+    gain = float(mass @ after.max(axis=1, initial=idle) - (mass @ after).max(initial=idle))
     return Stopping(
-        best, names[best], float(chances[best]), max(shortfall, 0.0), max(gain, 0.0), float(expected.std()), chances
+        best,
+        names[best],
+        float(chances[best]),
+        max(shortfall, 0.0),
+        max(gain, 0.0),
+        float(expected.std()),
+        chances,
+        goal.unit,
     )
 
 
-def _wins(worth: FloatArray, expected: FloatArray) -> FloatArray:
+def _wins(worth: FloatArray, expected: FloatArray, idle: float) -> FloatArray:
     """Return the share of the draws under which each action is the best; of those that tie, the leader is.
 
     Parameters
@@ -153,6 +167,8 @@ def _wins(worth: FloatArray, expected: FloatArray) -> FloatArray:
         What each action is worth under each draw.
     expected : array of shape (K,)
         What it is worth on average.
+    idle : float
+        What doing nothing is worth, which is the best under the other draws.
 
     Returns
     -------
@@ -161,7 +177,8 @@ def _wins(worth: FloatArray, expected: FloatArray) -> FloatArray:
     order = np.argsort(-expected, kind="stable")
     top = worth.max(axis=0)
     close = worth[order] >= top - ROUNDING * np.abs(worth).max(axis=0)
-    return np.asarray(np.bincount(order[close.argmax(axis=0)], minlength=len(worth)) / worth.shape[1])
+    best = order[close.argmax(axis=0)]
+    return np.asarray(np.bincount(best[top >= idle], minlength=len(worth)) / worth.shape[1])
 
 
 def outcome_weights(means: FloatArray, noise: float, rewards: Any) -> FloatArray:

@@ -95,15 +95,16 @@ class Table:
             complaints.errors.append(ArgumentValueError(sheet.argument, "at least one column of features", got))
         matrix = np.column_stack([values for _, values in features]) if features else np.empty((len(sheet), 0))
         number, also = None, None
+        priced = [one for one in costs if one is not None]
         if names is not None:
-            number = complaints.attempt(self._actions, names, matrix, [of[name][0] for name, _ in features])
+            what = np.column_stack((matrix, *priced))  # what has another cost is another action
+            sources = [*(of[name][0] for name, _ in features), *self._of("cost")]
+            number = complaints.attempt(self._actions, names, what, sources)
         if self.second is not None and names is not None and number is not None:
             also = complaints.attempt(observed_in, self.second, names, number, sheet)
         first = np.arange(len(sheet)) if number is None else np.unique(number, return_index=True)[1]
         matrix = matrix[first]
         checked = complaints.attempt(self._checked, [name for name, _ in features], matrix) if features else None
-        if number is not None and costs and costs[0] is not None:
-            complaints.attempt(_refuse_differing, sheet, number, costs[0], self._of("cost")[0])
         complaints.raise_all()
         assert names is not None  # as there were no complaints
         assert number is not None
@@ -131,7 +132,7 @@ class Table:
             tuple(of[one][0] for one in kept),
             tuple(of[one][1].continuous and one == of[one][1].features[0][0] for one in kept),
             None if allowed.all() else np.bincount(number, allowed) > 0,
-            costs[0][first] if costs and costs[0] is not None else None,
+            priced[0][first] if priced else None,
             sheet.decimal,
         )
         if found.scale < 1 / LARGEST_CELL:
@@ -179,7 +180,10 @@ class Table:
         return Reading(reading.kind, tuple(features), reading.continuous, reading.remark)
 
     def _actions(self, names: tuple[str, ...], features: FloatArray, sources: Sequence[str]) -> IntArray:
-        """Return the number of the action of each row: rows of one name, or without names equal rows, are one."""
+        """Return the number of the action of each row: rows of one name, or without names equal rows, are one.
+
+        The cost of a trial, if there is one, is the last of the features here.
+        """
         if self.named is None and self.sheet.index is None:
             return self._equal_rows(features)
         place: dict[str, int] = {}
@@ -193,7 +197,8 @@ class Table:
             more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
             got = f"{shown(names[row])} in {sheet.where(row, self.named)} and in {sheet.where(int(first[row]))}"
             got += f", which differ in column {shown(column)}{more}"
-            raise ArgumentValueError(sheet.argument, "each action once, or always with the same features", got)
+            same = "features and cost" if self._of("cost") else "features"
+            raise ArgumentValueError(sheet.argument, f"each action once, or always with the same {same}", got)
         again = len(names) - len(place)
         if again:
             repeats = "row repeats an action and counts as a trial of it"
@@ -266,15 +271,3 @@ def _row_names(sheet: Sheet, column: str | None) -> tuple[str, ...]:
         got = f"an empty cell in {sheet.where(empty[0], column)}" + (f" and {len(empty) - 1} more" if empty[1:] else "")
         raise ArgumentValueError(sheet.argument, "a name for each action", got)
     return names
-
-
-def _refuse_differing(sheet: Sheet, number: IntArray, costs: FloatArray, column: str) -> None:
-    """Refuse an action whose rows have different costs."""
-    first = np.unique(number, return_index=True)[1][number]
-    differs = np.flatnonzero(costs != costs[first])
-    if len(differs):
-        row = int(differs[0])
-        got = (
-            f"{costs[row]:g} in {sheet.where(row, column)} and {costs[first[row]]:g} in {sheet.where(int(first[row]))}"
-        )
-        raise ArgumentValueError(sheet.argument, "the same cost in all rows of an action", got)
