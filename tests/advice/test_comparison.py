@@ -1,12 +1,13 @@
 """Which expansion the rewards speak for."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sparsebandits as sb
 from sparsebandits.advice import comparison
-from sparsebandits.advice.comparison import best_expansion
-from sparsebandits.advice.expansion import expand
+from sparsebandits.advice.comparison import MOST_COMPARED, best_expansion
+from sparsebandits.advice.expansion import Expansion, expand
 from sparsebandits.arguments import ArgumentError, FloatArray
 
 NAMES = ("a", "b", "c", "d")
@@ -75,6 +76,30 @@ def test_what_has_too_many_columns_or_no_evidence_does_not_take_part(monkeypatch
     monkeypatch.setattr(comparison, "_log_evidence", lambda one, *rest: numbers[one.how])
     best, found = best_expansion(wide, names, None, None, np.arange(20), np.arange(20.0))
     assert (best.how, [*found]) == ("linear", ["linear", "quadratic", "splines"])
+
+
+def test_a_table_of_sixty_columns_takes_seconds_since_products_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What takes long is the number of columns, so that is what is bounded; squares and splines still take part."""
+    sizes: list[int] = []
+
+    def evidence(one: Expansion, *rest: object) -> float:
+        sizes.append(len(one.names))
+        return -3.0
+
+    monkeypatch.setattr(comparison, "_log_evidence", evidence)
+    wide = pd.DataFrame(np.random.default_rng(5).normal(size=(20, 60)), columns=[f"x{j}" for j in range(60)])
+    advice = sb.decide(wide.assign(reward=np.arange(20.0)), effects="auto", n_draws=100, seed=0)
+    assert sizes == [60, 120, 240]
+    assert any(note.startswith("interactions were not compared") for note in advice.notes)
+    assert any("state effects interactions" in note for note in advice.notes)
+    sizes.clear()
+    wider = np.random.default_rng(5).normal(size=(20, MOST_COMPARED + 1))
+    best, _ = best_expansion(
+        wider, [f"x{j}" for j in range(wider.shape[1])], None, None, np.arange(20), np.arange(20.0)
+    )
+    assert (best.how, sizes) == ("linear", [MOST_COMPARED + 1]), "the columns themselves always take part"
 
 
 def test_wrong_arguments_are_refused() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sparsebandits.advice.advice import Advice, Recommendation
 from sparsebandits.advice.choose import CLICKS, FAMILIES, POLICIES, SPARSE, looks_like_clicks, taught_policy
-from sparsebandits.advice.comparison import FEWEST_REWARDS, best_expansion, odds
+from sparsebandits.advice.comparison import FEWEST_REWARDS, MOST_COMPARED, best_expansion, odds
 from sparsebandits.advice.effects import feature_effects
 from sparsebandits.advice.expansion import EFFECTS, Expansion, expand
 from sparsebandits.advice.goal import Goal
@@ -94,7 +94,7 @@ def decide(
         Value that rewards should be close to.
     effects : {"linear", "quadratic", "interactions", "splines", "auto"}, default="linear"
         Whether squares and products of columns, or bends in their effects, are features too, for the sparse policies.
-        With "auto" the past rewards decide, from ten of them on.
+        With "auto" the past rewards decide, from ten of them on, among those that make at most 300 columns.
     pending : str or sequence of str, default=()
         Names of actions whose trials are under way: what they will tell is counted with, and they are not recommended
         with ``untried``.
@@ -268,9 +268,16 @@ def _expansion(
     if not evidence:
         return best, [f"effects are linear, since fewer than {FEWEST_REWARDS} past rewards cannot tell"]
     if best.how == "linear":
-        return best, ["effects are linear, for which the past rewards are the most likely"]
-    times = formatted(odds(evidence, best.how, "linear"))
-    return best, [f"{best.how} are among the effects: the past rewards are {times} times as likely as with linear ones"]
+        notes = ["effects are linear, for which the past rewards are the most likely"]
+    else:
+        times = formatted(odds(evidence, best.how, "linear"))
+        likely = f"the past rewards are {times} times as likely as with linear ones"
+        notes = [f"{best.how} are among the effects: {likely}"]
+    left_out = [one for one in EFFECTS if one not in evidence]
+    if left_out:
+        why = f"since they would be more than {MOST_COMPARED} columns; to use them, state effects {left_out[0]}"
+        notes.append(f"{' and '.join(left_out)} were not compared, {why}")
+    return best, notes
 
 
 def _rows_named(past: History, pending: object) -> list[int]:

@@ -38,7 +38,7 @@ EFFECTS = ("linear", "quadratic", "interactions", "splines")
 """What an expansion may consist of, the simplest first."""
 
 MOST_TERMS = 2000
-"""Largest number of features and terms together."""
+"""Largest number of features and terms together, unless another is given."""
 
 QUARTILES = (0.25, 0.5, 0.75)
 """Shares of the rows below the bends of a spline."""
@@ -152,6 +152,7 @@ def expand(
     continuous: Sequence[bool] | None = None,
     sources: Sequence[str] | None = None,
     how: str = "interactions",
+    most: int = MOST_TERMS,
 ) -> Expansion:
     """Return features with squares, products or splines.
 
@@ -169,6 +170,8 @@ def expand(
         By default each feature is a column of its own.
     how : {"linear", "quadratic", "interactions", "splines"}, default="interactions"
         What the features are expanded by.
+    most : int, default=2000
+        Largest number of features and terms together.
 
     Returns
     -------
@@ -179,7 +182,7 @@ def expand(
     Raises
     ------
     ArgumentError
-        If an argument cannot be used, or if there would be more than 2,000 columns.
+        If an argument cannot be used, or if there would be more than ``most`` columns.
 
     Examples
     --------
@@ -202,9 +205,9 @@ def expand(
     else:
         flags = tuple(bool(flag) for flag in check_vector("continuous", continuous, count))
     terms = list(_terms(kind, base, named, flags, columns))
-    if count + len(terms) > MOST_TERMS:
+    if count + len(terms) > most:
         got = f"{count + len(terms)} with how={kind!r}"
-        raise ArgumentValueError("features", f"at most {MOST_TERMS} columns with their {kind} terms", got)
+        raise ArgumentValueError("features", f"at most {most} columns with their {kind} terms", got)
     kept, left_out = _distinct(base, named, terms, _centre_and_scale(base, flags))
     return Expansion(kind, base, named, flags, columns, kept, left_out)
 
