@@ -84,8 +84,8 @@ def decide(
     columns : mapping of str to str, optional
         What columns are: "number", "yes-no", "category", "date", "name", "reward", "cost" or "ignore".
     where : str or sequence of str, default=()
-        Constraints on the actions to recommend, such as ``"price < 5 and colour = red"``. Past rewards of all actions
-        are learned from.
+        Constraints on the actions to recommend, such as ``"price < 5 and colour = red"``. A name with a sign or "and"
+        in it stands in quotation marks, ``'"price < EUR" < 5'``. Past rewards of all actions are learned from.
     cost : str, optional
         Column with the cost of a trial: reward and information count per unit of cost. It is not a feature.
     minimize : bool, default=False

@@ -1,9 +1,12 @@
-"""Constraints on rows: ``price < 5``, ``colour = red``, ``price >= 2 and colour != blue``."""
+"""Constraints on rows: ``price < 5``, ``colour = red``, ``price >= 2 and colour != blue``.
+
+A name or a text that has a sign, "and" or "or" in it stands in quotation marks: ``"price < EUR" < 5``.
+"""
 
 import operator
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +29,25 @@ OPERATORS = {
     ">": operator.gt,
     "=": operator.eq,
 }
-PARTS = re.compile(rf"\s*(?P<column>.+?)\s*(?P<sign>{'|'.join(map(re.escape, OPERATORS))})\s*(?P<value>.+?)\s*")
+SIGNS = "|".join(map(re.escape, OPERATORS))
+QUOTED = "|".join(f"{mark}[^{mark}]+{mark}" for mark in "\"'`")
+COMPARISON = re.compile(
+    rf"\s*(?P<column>{QUOTED}|.+?)\s*(?P<sign>{SIGNS})\s*(?P<value>{QUOTED}|.+?)\s*(?:(?<=\s)and\s+(?P<rest>.+)|$)",
+    re.IGNORECASE | re.DOTALL,
+)
 EXPECTED = "comparisons such as 'price < 5' or 'colour = red', joined by 'and'"
+OR = re.compile(rf"\s+or\s+.*(?:{SIGNS})", re.IGNORECASE)
+SPECIAL = re.compile(rf"{SIGNS}|[\"'`]|\b(?:and|or)\b", re.IGNORECASE)
+"""What makes quotation marks necessary around a name."""
+
+
+class _Comparison(NamedTuple):
+    """Part of a condition: column, sign and value, and its text for messages."""
+
+    column: str
+    sign: str
+    value: str
+    text: str
 
 
 def rows_where(sheet: Sheet, conditions: str | Sequence[str]) -> BoolArray:
@@ -38,7 +58,8 @@ def rows_where(sheet: Sheet, conditions: str | Sequence[str]) -> BoolArray:
     sheet : Sheet
         The table.
     conditions : str or sequence of str
-        Comparisons of a column with a number or a text, joined by "and".
+        Comparisons of a column with a number or a text, joined by "and". Names and texts may stand in quotation marks
+        (double or single ones, or backticks).
 
     Returns
     -------
@@ -50,28 +71,40 @@ def rows_where(sheet: Sheet, conditions: str | Sequence[str]) -> BoolArray:
         If a condition cannot be read, or names an unknown column.
     """
     each = [conditions] if isinstance(conditions, str) else conditions
-    parts = []
-    for condition in each:
-        if not isinstance(condition, str):
-            raise ArgumentTypeError("where", EXPECTED, shown(condition))
-        if re.search(r"\s+or\s+.*[=<>]", condition, flags=re.IGNORECASE):
-            raise ArgumentValueError("where", f"{EXPECTED}; 'or' is not supported", shown(condition))
-        parts += re.split(r"\s+and\s+", condition.strip(), flags=re.IGNORECASE)
-    comparisons = [_comparison(sheet, part) for part in parts]  # all, before any column is read
     found = np.ones(len(sheet), dtype=bool)
-    for part, (name, sign, value) in zip(parts, comparisons, strict=True):
-        found &= _satisfied(sheet, name, OPERATORS[sign], value, part)
+    try:
+        comparisons = [one for condition in each for one in _comparisons(sheet, condition)]  # before any column is read
+        for one in comparisons:
+            found &= _satisfied(sheet, one.column, OPERATORS[one.sign], one.value, one.text)
+    except ArgumentValueError as error:
+        raise ArgumentValueError(error.name, error.expected, f"{error.got}{_hint(sheet, each)}") from None
     return found
 
 
-def _comparison(sheet: Sheet, part: str) -> tuple[str, str, str]:
-    """Return column, sign and value of a comparison."""
-    read = PARTS.fullmatch(part)
-    if read is None:
-        raise ArgumentValueError("where", EXPECTED, shown(part))
-    if read["value"][0] in "<>=!~≤≥≠":
-        raise ArgumentValueError("where", EXPECTED, shown(part))
-    return sheet.known(_bare(read["column"])), read["sign"], _bare(read["value"])
+def _comparisons(sheet: Sheet, condition: object) -> Iterator[_Comparison]:
+    """Yield the comparisons of a condition."""
+    if not isinstance(condition, str):
+        raise ArgumentTypeError("where", EXPECTED, shown(condition))
+    if OR.search(re.sub(QUOTED, "", condition)):
+        raise ArgumentValueError("where", f"{EXPECTED}; 'or' is not supported", shown(condition))
+    rest: str | None = condition
+    while rest is not None:
+        read = COMPARISON.match(rest)
+        if read is None or read["value"][0] in "<>=!~≤≥≠":
+            raise ArgumentValueError("where", EXPECTED, shown(rest.strip()))
+        text = rest if read["rest"] is None else rest[: read.end("value")]
+        yield _Comparison(sheet.known(_bare(read["column"])), read["sign"], _bare(read["value"]), text.strip())
+        rest = read["rest"]
+
+
+def _hint(sheet: Sheet, conditions: Sequence[str]) -> str:
+    """Return what to say about a name in the conditions that should stand in quotation marks."""
+    bare = re.sub(QUOTED, "", " and ".join(conditions))
+    found = next((column for column in sheet.columns if SPECIAL.search(column) and column in bare), None)
+    if found is None:
+        return ""
+    mark = next((mark for mark in "\"`'" if mark not in found), "`")
+    return f"; put the name in quotation marks: {mark}{found}{mark}"
 
 
 def _satisfied(sheet: Sheet, name: str, compare: Any, value: str, part: str) -> BoolArray:
