@@ -6,7 +6,7 @@ of the contexts that it was given, of those that the policy was made with, or of
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.items import Items
 from sparsebandits.rules.around import Around
 from sparsebandits.rules.listed import Listed
+from sparsebandits.rules.optima import sums_of_bits
 from sparsebandits.rules.products import Products
 from sparsebandits.rules.rule import Rule
 
@@ -23,10 +24,28 @@ AROUND = 10_000_000
 """Largest number of cells of the features of all contexts that a rule looks at (80 MB, and as much for copies)."""
 
 
-def on_offer(
-    own: ActionSet, actions: object, noise_variance: object, context: object
-) -> tuple[Mapping[str, float | str] | None, ActionSet]:
-    """Return who is asking, if the policy has contexts, and the actions to choose from.
+class Offer(NamedTuple):
+    """What is on offer for one decision.
+
+    Attributes
+    ----------
+    asker : mapping or None
+        Who is asking, by the names of columns, if the policy has contexts.
+    actions : ActionSet
+        The actions to choose from.
+    returns : float
+        Share of the rounds to come in which the same actions are on offer: one for the policy's own, the share of equal
+        contexts in the table for those of a context, and of actions that are given for one decision the share of rows
+        that are the policy's own.
+    """
+
+    asker: Mapping[str, float | str] | None
+    actions: ActionSet
+    returns: float
+
+
+def on_offer(own: ActionSet, actions: object, noise_variance: object, context: object) -> Offer:
+    """Return the actions to choose from, and who is asking if the policy has contexts.
 
     Parameters
     ----------
@@ -37,8 +56,8 @@ def on_offer(
 
     Returns
     -------
-    asker, offered : dict or None, ActionSet
-        Who is asking, by the names of columns, and the actions.
+    Offer
+        Who is asking, the actions, and how often they are on offer.
 
     Raises
     ------
@@ -48,14 +67,17 @@ def on_offer(
     if not isinstance(own, Items):
         if context is not None:
             raise ArgumentValueError("context", "none, since the policy was made without contexts", shown(context))
-        return None, own if actions is None else own.matched(actions, noise_variance)
+        if actions is None:
+            return Offer(None, own, 1.0)
+        other = own.matched(actions, noise_variance)
+        return Offer(None, other, float(np.isin(sums_of_bits(other.features), own.numbers).mean()))
     if (context is None) == (actions is None):
         got = "neither" if context is None else "both"
         raise ArgumentValueError("context", "a context, or actions in its place", got)
     if context is None:
-        return None, own.matched(actions, noise_variance)
+        return Offer(None, own.matched(actions, noise_variance), 0.0)
     asker = own.read(context)
-    return asker, own.offered(asker)
+    return Offer(asker, own.offered(asker), own.share(asker))
 
 
 def check_around(rule: Rule, own: ActionSet) -> None:

@@ -52,6 +52,8 @@ class Beliefs:
         What may be offered in the rounds to come, for rules that ask for it.
     here : Around or None
         The actions, for the same rules, if these show rewards of actions that are not available.
+    returns : float
+        Share of the rounds to come in which the same actions are on offer; one by default.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Beliefs:
     ) -> None:
         self.around: Around | None = None
         self.here: Around | None = None
+        self.returns = 1.0
         self.posterior = posterior
         self.features = features
         self.decisions = decisions
