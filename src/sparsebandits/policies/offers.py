@@ -6,7 +6,7 @@ of the contexts that it was given, of those that the policy was made with, or of
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,28 +24,10 @@ AROUND = 10_000_000
 """Largest number of cells of the features of all contexts that a rule looks at (80 MB, and as much for copies)."""
 
 
-class Offer(NamedTuple):
-    """What is on offer for one decision.
-
-    Attributes
-    ----------
-    asker : mapping or None
-        Who is asking, by the names of columns, if the policy has contexts.
-    actions : ActionSet
-        The actions to choose from.
-    returns : float
-        Share of the rounds to come in which the same actions are on offer: one for the policy's own, the share of equal
-        contexts in the table for those of a context, and of actions that are given for one decision the share of rows
-        that are the policy's own.
-    """
-
-    asker: Mapping[str, float | str] | None
-    actions: ActionSet
-    returns: float
-
-
-def on_offer(own: ActionSet, actions: object, noise_variance: object, context: object) -> Offer:
-    """Return the actions to choose from, and who is asking if the policy has contexts.
+def on_offer(
+    own: ActionSet, actions: object, noise_variance: object, context: object
+) -> tuple[Mapping[str, float | str] | None, ActionSet]:
+    """Return who is asking, if the policy has contexts, and the actions to choose from.
 
     Parameters
     ----------
@@ -56,8 +38,8 @@ def on_offer(own: ActionSet, actions: object, noise_variance: object, context: o
 
     Returns
     -------
-    Offer
-        Who is asking, the actions, and how often they are on offer.
+    asker, offered : dict or None, ActionSet
+        Who is asking, by the names of columns, and the actions.
 
     Raises
     ------
@@ -67,17 +49,37 @@ def on_offer(own: ActionSet, actions: object, noise_variance: object, context: o
     if not isinstance(own, Items):
         if context is not None:
             raise ArgumentValueError("context", "none, since the policy was made without contexts", shown(context))
-        if actions is None:
-            return Offer(None, own, 1.0)
-        other = own.matched(actions, noise_variance)
-        return Offer(None, other, float(np.isin(sums_of_bits(other.features), own.numbers).mean()))
+        return None, own if actions is None else own.matched(actions, noise_variance)
     if (context is None) == (actions is None):
         got = "neither" if context is None else "both"
         raise ArgumentValueError("context", "a context, or actions in its place", got)
     if context is None:
-        return Offer(None, own.matched(actions, noise_variance), 0.0)
+        return None, own.matched(actions, noise_variance)
     asker = own.read(context)
-    return Offer(asker, own.offered(asker), own.share(asker))
+    return asker, own.offered(asker)
+
+
+def share_of_returns(own: ActionSet, asker: Mapping[str, float | str] | None, offered: ActionSet) -> float:
+    """Return the share of the rounds to come in which the same actions are on offer.
+
+    Parameters
+    ----------
+    own : ActionSet
+        The policy's own actions.
+    asker, offered : dict or None, ActionSet
+        What :func:`on_offer` returned.
+
+    Returns
+    -------
+    float
+        One for the policy's own actions. For those of a context, the share of equal contexts in the table. Of actions
+        that are given for one decision, the share of rows that are the policy's own.
+    """
+    if offered is own:
+        return 1.0
+    if isinstance(own, Items):
+        return 0.0 if asker is None else own.share(asker)
+    return float(np.isin(sums_of_bits(offered.features), own.numbers).mean())
 
 
 def check_around(rule: Rule, own: ActionSet) -> None:

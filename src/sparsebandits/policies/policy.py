@@ -15,7 +15,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from threading import RLock
 from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
 
@@ -55,7 +55,15 @@ from sparsebandits.policies.observations import (
     record_reward,
     several,
 )
-from sparsebandits.policies.offers import around_contexts, around_rows, at_hand, check_around, on_offer, remembered
+from sparsebandits.policies.offers import (
+    around_contexts,
+    around_rows,
+    at_hand,
+    check_around,
+    on_offer,
+    remembered,
+    share_of_returns,
+)
 from sparsebandits.policies.saved import check_actions, check_feedback, check_record
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.randomness import COIN_STREAM, Seed, copied, generator_state, restore_generator, stream
@@ -433,7 +441,7 @@ class Policy:
         if actions is None and noise_variance is not None:
             expected = "none without actions, since the policy's own have theirs"
             raise ArgumentValueError("noise_variance", expected, shown(noise_variance))
-        asker, offers, returns = on_offer(self.actions, actions, noise_variance, context)
+        asker, offers = on_offer(self.actions, actions, noise_variance, context)
         if time is not None and not self._in_time:
             raise ArgumentValueError("time", "none, since the policy does not forget in time", shown(time))
         made_at = moment(time) if self._in_time else None
@@ -462,7 +470,8 @@ class Policy:
                     believer, memory, wins = fork.believer(), OptimaMemory(), WinsMemory(self._own)
                 self._believe(believer, awaited)
             offered = offers if left is None or len(left) == len(offers) else offers.rows(left)
-            beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played, wins, returns)
+            beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played, wins)
+            beliefs.returning = partial(share_of_returns, self.actions, asker, offers)
             if self.rule.around:
                 beliefs.around = self._around()
                 beliefs.here = at_hand(offers, left, self._own if offers is self.actions else self._relative(offers))
@@ -674,11 +683,12 @@ class Policy:
         if not hasattr(self.posterior, "draws"):
             raise ArgumentTypeError("policy", "one with a posterior to predict from", type(self.posterior).__name__)
         if actions is None or context is not None:
-            _, available, returns = on_offer(self.actions, actions, None, context)
+            asker, available = on_offer(self.actions, actions, None, context)
         else:
-            _, available, returns = on_offer(self.actions.plain(), actions, None, None)
-        fork = forked(self.posterior)
-        return available, self._beliefs(available, fork, OptimaMemory(), self._asked, returns=returns)
+            asker, available = None, self.actions.plain().matched(actions)
+        beliefs = self._beliefs(available, forked(self.posterior), OptimaMemory(), self._asked)
+        beliefs.returning = partial(share_of_returns, self.actions, asker, available)
+        return available, beliefs
 
     @_one_at_a_time
     def health(self, context: object = None) -> Health:
@@ -715,7 +725,7 @@ class Policy:
             raise ArgumentTypeError("policy", "one with a posterior to report on", type(self.posterior).__name__)
         fork = forked(self.posterior)
         own: Health = fork.health()
-        offered = self.actions if context is None else on_offer(self.actions, None, None, context).actions
+        offered = self.actions if context is None else on_offer(self.actions, None, None, context)[1]
         beliefs = self._beliefs(offered, fork, OptimaMemory(), self._asked)
         if beliefs.are_the_priors:
             return Health(own.good, f"{own.text}. Nothing has been learnt yet: this is the prior")
@@ -736,13 +746,10 @@ class Policy:
         memory: OptimaMemory,
         played: int,
         wins: WinsMemory | None = None,
-        returns: float = 1.0,
     ) -> Beliefs:
         features = self._own if available is self.actions else self._relative(available)
         noise, graph = available.noise_variances, available.feedback
-        beliefs = beliefs_about(posterior, features, noise, played, memory, self._origin, wins, feedback=graph)
-        beliefs.returns = returns
-        return beliefs
+        return beliefs_about(posterior, features, noise, played, memory, self._origin, wins, feedback=graph)
 
     @_one_at_a_time
     def tell(self, decision: Told | Iterable[Told], reward: object) -> None:

@@ -52,8 +52,9 @@ class Beliefs:
         What may be offered in the rounds to come, for rules that ask for it.
     here : Around or None
         The actions, for the same rules, if these show rewards of actions that are not available.
-    returns : float
-        Share of the rounds to come in which the same actions are on offer; one by default.
+    returning : callable or None
+        Computes the share of the rounds to come in which the same actions are on offer, for rules that ask for it; by
+        default it is one.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class Beliefs:
     ) -> None:
         self.around: Around | None = None
         self.here: Around | None = None
-        self.returns = 1.0
+        self.returning: Callable[[], float] | None = None
         self.posterior = posterior
         self.features = features
         self.decisions = decisions
@@ -423,6 +424,11 @@ class Beliefs:
         if forgetting is None or forgetting.unit != "decisions":
             return math.inf
         return max(1.0, float(forgetting.half_life) / math.log(2.0))
+
+    @cached_property
+    def returns(self) -> float:
+        """Share of the rounds to come in which the same actions are on offer."""
+        return 1.0 if self.returning is None else self.returning()
 
     @property
     def pace(self) -> float:

@@ -140,7 +140,7 @@ def _of_policy(policy: Any, most: int, context: object) -> tuple[list[Candidate]
         under = type(beliefs)(beliefs.posterior, beliefs.features[leading]).predictions
         weights = beliefs.draws.weights
         low, high = np.quantile(under, [0.025, 0.975], axis=1, weights=weights, method="inverted_cdf")
-    rewards = _past(policy, on_offer(other.actions, None, None, context).actions.features)
+    rewards = _past(policy, on_offer(other.actions, None, None, context)[1].features)
     labels = other.actions.labels
     found = [
         Candidate(
