@@ -96,8 +96,8 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def check_number(name: str, value: object) -> float:
-    """Require one finite real number of magnitude at most ``LARGEST``.
+def check_number(name: str, value: object, largest: float = LARGEST) -> float:
+    """Require one finite real number.
 
     Parameters
     ----------
@@ -105,6 +105,8 @@ def check_number(name: str, value: object) -> float:
         The name of the argument, for the error.
     value : object
         The argument.
+    largest : float, default=LARGEST
+        The largest magnitude that is allowed.
 
     Returns
     -------
@@ -128,8 +130,8 @@ def check_number(name: str, value: object) -> float:
         raise ArgumentTypeError(name, "a number", shown(value)) from None
     except OverflowError:
         number = math.inf
-    if not abs(number) <= LARGEST:  # also catches NaN
-        raise ArgumentValueError(name, f"a finite number of magnitude at most {LARGEST:g}", shown(value))
+    if not abs(number) <= largest:  # also catches NaN
+        raise ArgumentValueError(name, f"a finite number of magnitude at most {largest:g}", shown(value))
     return number
 
 

@@ -1,6 +1,7 @@
 """Campaigns: recommendations, rewards, what is pending, and one file that keeps all of it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,58 @@ def test_unknown_options_are_refused() -> None:
         sb.Campaign(table(), policies="lin-ucb")
     with pytest.raises(TypeError, match="one of the options"):
         sb.Campaign(table(), **QUICK).recommend(name="x")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"policy": "sparse"}, "policy: expected one of"),
+        ({"n_draws": 2}, "n_draws: expected"),
+        ({"seed": -1}, "seed: expected"),
+        ({"horizon": 0}, "horizon: expected"),
+        ({"horizon": 5, "policy": "lin-ucb"}, "horizon: expected none"),
+        ({"noise_variance": -1.0}, "noise_variance: expected"),
+        ({"noise_variance": 1.0, "family": "bernoulli"}, "noise_variance: expected none"),
+        ({"family": "normal"}, "family: expected one of"),
+        ({"family": "bernoulli"}, "rewards"),
+        ({"untried": "yes"}, "untried: expected"),
+        ({"minimize": 1}, "minimize: expected"),
+        ({"minimize": True, "target": 1.0}, "target: expected no other goal"),
+        ({"minimize": True, "cost": "price"}, "cost: expected no other goal"),
+        ({"minimize": True, "family": "poisson"}, "family: expected gaussian"),
+        ({"cost": "price", "policy": "lin-ucb"}, 'cost: expected none for a policy other than "sparse-ids"'),
+        ({"target": 1e40}, "target: expected a finite number of magnitude at most 1e+12"),
+        ({"target": "close"}, "target: expected a number"),
+        ({"effects": "cubic"}, "effects: expected one of"),
+        ({"effects": "quadratic", "policy": "lin-ucb"}, 'effects: expected "linear"'),
+        ({"where": "z < 3"}, "a column 'z'"),
+        ({"where": "price < 0"}, "where: expected constraints that some action satisfies"),
+        ({"where": 3}, "where: expected"),
+        ({"cost": "z"}, "a column 'z'"),
+        ({"columns": {"x": "ignored"}}, "columns: expected one of"),
+        ({"ignore": ["z"]}, "a column 'z'"),
+    ],
+)
+def test_all_options_are_checked_at_once(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "c"
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        sb.Campaign(table().assign(price=2.0), path=path, **options)
+    assert not path.exists()
+
+
+def test_what_is_accepted_can_be_recommended_with_and_written(tmp_path: Path) -> None:
+    """Options of other types than JSON has, and one that depends on the rewards."""
+    path, frame = tmp_path / "c", table().assign(price=2.0, clicks=1.0)
+    options: dict[str, Any] = {"ignore": pd.Index(["clicks"]), "where": ("price < 3",), "columns": {"kind": "category"}}
+    options |= {"seed": np.int64(3), "target": np.float32(1.5), "n_draws": np.int32(200), "effects": "quadratic"}
+    campaign = sb.Campaign(frame, path=path, **options)
+    mine, theirs = campaign.advice(), sb.Campaign.load(path).advice()
+    assert json.dumps(mine.to_dict()) == json.dumps(theirs.to_dict())
+    assert mine.about["effects"] == "quadratic"
+    clicks = sb.Campaign(frame.drop(columns="reward"), family="bernoulli", n_draws=200, seed=0)
+    with pytest.raises(ValueError, match="rewards"):
+        clicks.tell("a", 0.5)
+    assert list(clicks.told) == []
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:

@@ -130,6 +130,25 @@ def test_an_error_leaves_nothing_told(tmp_path: Path) -> None:
         assert (tmp_path / "offers.rewards.csv").read_bytes() == kept
 
 
+def test_an_error_in_a_correction_leaves_nothing_told(tmp_path: Path) -> None:
+    """The rewards that are told are written before the corrections are looked at."""
+    file = tmp_path / "offers.csv"
+    file.write_text(TABLE)
+    result = CliRunner().invoke(cli.app, ["decide", str(file), "--tell", "b=1", "--correct", "d=2", *QUICK])
+    assert "an action with a reward in" in str(result.exception)
+    assert not (tmp_path / "offers.rewards.csv").exists()
+
+
+@pytest.mark.parametrize("number", ["1e13", "-1e40", "1e400"])
+def test_numbers_that_are_too_large_for_a_cell_are_refused(number: str, tmp_path: Path) -> None:
+    file = tmp_path / "offers.csv"
+    file.write_text(TABLE)
+    for options in (["--tell", f"b={number}"], [f"--target={number}"]):
+        result = CliRunner().invoke(cli.app, ["decide", str(file), *options, "--seed", "0"])
+        assert "of magnitude at most 1e+12" in str(result.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["offers.csv"]
+
+
 def test_a_column_that_was_taken_for_rewards_stays_one(tmp_path: Path) -> None:
     """A second source of rewards once made the first one a feature."""
     file = tmp_path / "trials.csv"

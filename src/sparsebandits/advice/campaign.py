@@ -6,8 +6,7 @@ asked for, so a reward can be taken back. The file is JSON text; it is replaced 
 
 import json
 import os
-from collections.abc import Mapping
-from copy import deepcopy
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -20,6 +19,7 @@ from sparsebandits.advice.cells import Column
 from sparsebandits.advice.columns import LARGEST_CELL
 from sparsebandits.advice.decide import decide
 from sparsebandits.advice.read import History, read_history
+from sparsebandits.advice.settings import Settings
 from sparsebandits.advice.sheet import Sheet, sheet_of
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, SaveFileError, check_number, shown
 from sparsebandits.files import exclusively, write_atomically
@@ -33,6 +33,7 @@ CHOOSING = (
     "where",
     "minimize",
     "target",
+    "effects",
     "untried",
     "policy",
     "noise_variance",
@@ -69,7 +70,7 @@ class Campaign:
     Raises
     ------
     ArgumentError
-        If the table cannot be read, or an option is unknown.
+        If the table cannot be read, or an option is unknown or cannot be used.
 
     Examples
     --------
@@ -90,17 +91,21 @@ class Campaign:
             raise ArgumentTypeError(unknown[0], f"one of the options {', '.join((*READING, *CHOOSING))}", "another")
         argument = "file" if isinstance(table, str | os.PathLike) else "table"
         self._sheet = table if isinstance(table, Sheet) else sheet_of(argument, table)
-        self._options: dict[str, Any] = deepcopy(options)
+        chosen = {name: value for name, value in options.items() if name in CHOOSING and name != "where"}
+        self._settings = Settings(**chosen)
+        self._options: dict[str, Any] = {
+            name: getattr(self._settings, name) if name in chosen else _plain(value) for name, value in options.items()
+        }
         self._told: list[tuple[str, float]] = []
         self._pending: list[str] = []
         self.path = None if path is None else Path(path)
         self._written: bytes | None = None  # what the file has, as far as this object knows
-        self._history(())
+        self._settings.problem(self._history(()))
         self._keep()
 
     def _history(self, told: object) -> History:
         """Return the table as it is read, with rewards."""
-        reading = {name: self._options[name] for name in READING if name in self._options}
+        reading = {name: self._options[name] for name in (*READING, "where") if name in self._options}
         reading["reward"] = reading.pop("reward_columns", None)
         return read_history(self._sheet, _by_name(told), **reading)
 
@@ -173,12 +178,10 @@ class Campaign:
         for one, value in new.items():
             if one not in known:
                 raise ArgumentValueError("name", "a candidate in the table", shown(one))
-            number = check_number("reward", value)
-            if abs(number) > LARGEST_CELL:
-                raise ArgumentValueError("reward", f"a number of magnitude at most {LARGEST_CELL:g}", shown(value))
-            told.append((one, number))
+            told.append((one, check_number("reward", value, LARGEST_CELL)))
             if one in pending:
                 pending.remove(one)
+        self._settings.problem(self._history(told))
         self._change(told, pending)
 
     def take_back(self, name: str) -> float:
@@ -268,7 +271,7 @@ class Campaign:
             raise SaveFileError(f"{path} is a damaged campaign: its contents are not those that were saved")
         try:
             made = cls(_sheet_from(state["table"]), **state["options"])
-            told = [(str(name), check_number("reward", reward)) for name, reward in state["told"]]
+            told = [(str(name), check_number("reward", reward, LARGEST_CELL)) for name, reward in state["told"]]
             known = set(made._history(()).names)
             if not known.issuperset({name for name, _ in told} | set(state["pending"])):
                 raise ValueError("rewards of candidates that are not in the table")
@@ -315,6 +318,13 @@ def _digest(state: Mapping[str, Any]) -> str:
     """Return a digest of values that JSON has, whatever the layout of the file."""
     text = json.dumps(state, ensure_ascii=False, sort_keys=True)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _plain(option: Any) -> Any:
+    """Return names of columns, or what columns are, as JSON has them; anything else is refused where it is used."""
+    if isinstance(option, Mapping):
+        return dict(option)
+    return option if isinstance(option, str) or not isinstance(option, Iterable) else list(option)
 
 
 def _by_name(told: Any) -> dict[str, list[float]] | None:

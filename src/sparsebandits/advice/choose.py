@@ -100,8 +100,6 @@ def taught_policy(
         policy = _sparse(kind, past, noise_variance, n_draws, seed, horizon, family, prior)
     else:
         policy = _dense(kind, past, noise_variance, n_draws, seed, family)
-    if family is not None:
-        family.check(past.rewards)
     if len(past.rewards):
         policy.posterior.absorb(past.features[past.tried], past.rewards)
     return policy

@@ -11,23 +11,19 @@ from dataclasses import replace
 import numpy as np
 
 from sparsebandits.advice.advice import Advice, Recommendation
-from sparsebandits.advice.choose import CLICKS, FAMILIES, POLICIES, SPARSE, looks_like_clicks, taught_policy
+from sparsebandits.advice.choose import CLICKS, FAMILIES, taught_policy
 from sparsebandits.advice.comparison import FEWEST_REWARDS, MOST_COMPARED, best_expansion, odds
 from sparsebandits.advice.effects import feature_effects
 from sparsebandits.advice.expansion import EFFECTS, Expansion, expand
 from sparsebandits.advice.goal import Goal
 from sparsebandits.advice.read import History, read_history
+from sparsebandits.advice.settings import Settings
 from sparsebandits.advice.stopping import stopping
 from sparsebandits.arguments import (
-    MOST_DRAWS,
     ArgumentTypeError,
     ArgumentValueError,
     FloatArray,
     IntArray,
-    check_choice,
-    check_count,
-    check_flag,
-    check_positive,
     shown,
 )
 from sparsebandits.model.families import Linked
@@ -140,28 +136,25 @@ def decide(
     >>> advice.recommendations[0].name
     'large'
     """
-    kind = check_choice("policy", policy, POLICIES)
-    count = check_count("batch", batch)
+    settings = Settings(
+        policy, batch, untried, minimize, target, effects, family, noise_variance, n_draws, seed, horizon
+    )
     fresh = int(np.random.SeedSequence().generate_state(1)[0])
-    number = fresh if seed is None else check_count("seed", seed, least=0, most=None)
-    size = check_count("n_draws", n_draws, least=10, most=MOST_DRAWS)
-    if noise_variance is not None:
-        noise_variance = check_positive("noise_variance", noise_variance)
-    ahead = _ahead(horizon, count, kind)
-    only_untried = check_flag("untried", untried)
+    number = fresh if settings.seed is None else settings.seed
+    noise_variance, ahead, size = settings.noise_variance, settings.horizon, settings.n_draws
     past = read_history(
         actions, rewards, name, reward_columns, ignore, columns=columns, where=where, cost=cost, decimal=decimal
     )
-    goal = Goal.of(minimize, target, past.costs, kind)
+    goal, named, assumed = settings.problem(past)
     waiting = _rows_named(past, pending)
-    left = _rows_left(past, count, only_untried, waiting)
-    named, assumed = _family(family, noise_variance, past, goal)
-    goal.check_family(named)
+    left = _rows_left(past, settings.batch, settings.untried, waiting)
     told = replace(past, rewards=goal.told(past.rewards, named))
-    expansion, found = _expansion(effects, kind, told, noise_variance, FAMILIES[named], number)
+    expansion, found = _expansion(settings.effects, told, noise_variance, FAMILIES[named], number)
     learnt = replace(told, features=expansion.features, feature_names=expansion.names)
     prior = None if expansion.how == "linear" else expansion.prior(counts=named == "poisson")
-    made = taught_policy(kind, learnt, noise_variance, size, number, ahead, FAMILIES[named], goal.rule(ahead), prior)
+    made = taught_policy(
+        settings.policy, learnt, noise_variance, size, number, ahead, FAMILIES[named], goal.rule(ahead), prior
+    )
     posterior = made.posterior
     noise, health = float(posterior.noise_variance), posterior.health()
     features = goal.effects(feature_effects(posterior.summary(learnt.feature_names), learnt))
@@ -171,7 +164,7 @@ def decide(
         made.ask(available=everything == row)
     offered = None if len(left) == len(everything) else np.isin(everything, left)
     recommendations = []
-    for decision in made.ask(available=offered, n=count, distinct=True):
+    for decision in made.ask(available=offered, n=settings.batch, distinct=True):
         row = int(decision.action)
         tries = int((past.tried == row).sum())
         known = math.isfinite(prediction.sd[row])  # it is not before the first reward, or if all of them are equal
@@ -234,33 +227,10 @@ def _candidates(past: History, prediction: Prediction, chances: FloatArray, goal
     )
 
 
-def _ahead(horizon: int | None, count: int, kind: str) -> int | None:
-    """Return the number of trials to come, if it is given."""
-    ahead = None if horizon is None else check_count("horizon", horizon)
-    if ahead is not None and ahead < count:
-        raise ArgumentValueError("horizon", f"at least {count}, the size of the batch", shown(horizon))
-    if ahead is not None and kind != "sparse-ids":
-        raise ArgumentValueError("horizon", 'none for a policy other than "sparse-ids"', shown(horizon))
-    return ahead
-
-
-def _family(family: str, noise_variance: float | None, past: History, goal: Goal) -> tuple[str, bool]:
-    """Return what rewards are, and whether that was assumed."""
-    named = check_choice("family", family, ("auto", *FAMILIES))
-    if noise_variance is not None and named in ("bernoulli", "poisson"):
-        raise ArgumentValueError("noise_variance", f"none for family {named}", shown(noise_variance))
-    numbers = noise_variance is not None or goal.target is not None or goal.costs is not None
-    assumed = named == "auto" and not numbers and looks_like_clicks(past.rewards)
-    return "bernoulli" if assumed else "gaussian" if named == "auto" else named, assumed
-
-
 def _expansion(
-    effects: str, kind: str, past: History, noise_variance: float | None, family: Linked | None, seed: int
+    how: str, past: History, noise_variance: float | None, family: Linked | None, seed: int
 ) -> tuple[Expansion, list[str]]:
-    """Return the features to learn from, and a note on how they were found."""
-    how = check_choice("effects", effects, (*EFFECTS, "auto"))
-    if how != "linear" and kind not in SPARSE:
-        raise ArgumentValueError("effects", '"linear" for a policy without a sparse prior', shown(effects))
+    """Return the features to learn from, and notes on how they were found."""
     table = (past.features, past.feature_names, past.continuous, past.sources)
     if how != "auto":
         return expand(*table, how), []
@@ -297,8 +267,6 @@ def _rows_left(past: History, count: int, untried: bool, waiting: Sequence[int])
     rows = np.arange(len(past.names))
     if past.allowed is not None:
         rows = rows[past.allowed]
-        if not len(rows):
-            raise ArgumentValueError("where", "constraints that some action satisfies", "none that does")
     if untried:
         rows = np.setdiff1d(rows, np.concatenate((past.tried, np.array(waiting, dtype=np.intp))))
     if not len(rows):

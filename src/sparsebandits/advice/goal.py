@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparsebandits.advice.columns import LARGEST_CELL
 from sparsebandits.advice.effects import FeatureEffect
 from sparsebandits.arguments import ArgumentValueError, FloatArray, check_flag, check_number, shown
 from sparsebandits.rules.rule import Rule
@@ -48,7 +49,7 @@ class Goal:
             The policy.
         """
         small = check_flag("minimize", minimize)
-        value = None if target is None else check_number("target", target)
+        value = None if target is None else check_number("target", target, LARGEST_CELL)
         given = [name for name, is_given in (("minimize", small), ("target", value is not None)) if is_given]
         given += ["cost"] if costs is not None else []
         if len(given) > 1:

@@ -57,8 +57,10 @@ def parse_told(told: Sequence[str], names: Sequence[str], decimal: str = ".") ->
     for one in told:
         name, mark, value = one.rpartition("=")
         number = _reward(value, decimal) if mark else None
-        if number is None or not abs(number) <= LARGEST_CELL:
+        if number is None:
             wrong.append(f"{shown(one)}, which does not read {EXPECTED}")
+        elif not abs(number) <= LARGEST_CELL:
+            wrong.append(f"{shown(one)}, whose reward is not of magnitude at most {LARGEST_CELL:g}")
         elif name.strip() not in known:
             wrong.append(f"{shown(name.strip())}, which is not in the table")
         else:

@@ -87,6 +87,9 @@ class Table:
         rewards = {one: complaints.attempt(reward_numbers, sheet, one) for one in self.of_rewards}
         names = complaints.attempt(_row_names, sheet, self.named)
         allowed = complaints.attempt(rows_where, sheet, where)
+        if allowed is not None and not allowed.any():
+            expected = "constraints that some action satisfies"
+            complaints.errors.append(ArgumentValueError("where", expected, "none that does"))
         costs = [complaints.attempt(costs_of, sheet, one) for one in self._of("cost")]
         of = {name: (column, read) for column, read in readings.items() for name, _ in read.features}
         features = [one for reading in readings.values() for one in reading.features]

@@ -70,6 +70,8 @@ def rows_where(sheet: Sheet, conditions: str | Sequence[str]) -> BoolArray:
     ArgumentError
         If a condition cannot be read, or names an unknown column.
     """
+    if not isinstance(conditions, Sequence):
+        raise ArgumentTypeError("where", EXPECTED, shown(conditions))
     each = [conditions] if isinstance(conditions, str) else conditions
     found = np.ones(len(sheet), dtype=bool)
     try:

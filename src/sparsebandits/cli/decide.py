@@ -170,20 +170,20 @@ def decide(
     aim = None if target is None else _number("target", target)
     before = told_file.read_bytes() if told_file.is_file() else None
     told: list[tuple[str, float]] = []
-    if tell or correct or (pending and LOG in pending):
-        present = second if before is not None or not tell else None  # the first reward makes the file
-        past = read_history(file, present, name, reward or None, ignore or (), **reading)
-        told, corrected = (parse_told(one or (), past.names, past.decimal) for one in (tell, correct))
-        for given, change, word in ((told, add_rewards, "Added"), (corrected, correct_rewards, "Corrected")):
-            if given:
-                change(told_file, given)
-                second = told_file
-                lines.append(f"{word} {len(given)} reward{'s' if len(given) > 1 else ''} in {told_file}")
-        past = read_history(file, second, name, reward or None, ignore or (), **reading)
     under_way = [one for one in pending or () if one != LOG]
-    if pending and LOG in pending:
-        under_way += pending_in(log_path(file) if path is None else path, past)
     try:
+        if tell or correct or (pending and LOG in pending):
+            present = second if before is not None or not tell else None  # the first reward makes the file
+            past = read_history(file, present, name, reward or None, ignore or (), **reading)
+            told, corrected = (parse_told(one or (), past.names, past.decimal) for one in (tell, correct))
+            for given, change, word in ((told, add_rewards, "Added"), (corrected, correct_rewards, "Corrected")):
+                if given:
+                    change(told_file, given)
+                    second = told_file
+                    lines.append(f"{word} {len(given)} reward{'s' if len(given) > 1 else ''} in {told_file}")
+            past = read_history(file, second, name, reward or None, ignore or (), **reading)
+        if pending and LOG in pending:
+            under_way += pending_in(log_path(file) if path is None else path, past)
         with waiting("learning from the table"):
             advice = decide(
                 file,
