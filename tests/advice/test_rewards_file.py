@@ -1,5 +1,6 @@
 """Rewards that are told on the command line: where they go, and that nothing is lost."""
 
+import codecs
 import json
 from pathlib import Path
 
@@ -40,6 +41,23 @@ def test_a_line_is_added_in_the_dialect_of_the_file(before: bytes, after: bytes,
     assert (tmp_path / "r.csv.bak").exists() == bool(before)
     if before:
         assert (tmp_path / "r.csv.bak").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["šunka 日本", "Ω"])
+@pytest.mark.parametrize("other", ["Käse", "\x81a"])  # the second is no character of Windows-1252, so it is Latin-1
+def test_a_name_that_the_encoding_of_the_file_does_not_have(name: str, other: str, tmp_path: Path) -> None:
+    """A file that Excel wrote in Windows-1252, beside a table in UTF-8."""
+    file, table = tmp_path / "offers.rewards.csv", tmp_path / "offers.csv"
+    table.write_text(f"offer,price,size\n{other},1,2\n{name},2,1\nc,3,5\n", encoding="utf-8")
+    before = f"offer;reward\r\n{other};1,5\r\n".encode("latin-1")
+    file.write_bytes(before)
+    out = run(table, "--tell", f"{name}=2.5")
+    assert f"{file} is UTF-8 from now on, since Windows-1252 has no" in out
+    assert file.read_bytes().decode("utf-8-sig") == f"offer;reward\r\n{other};1,5\r\n{name};2,5\r\n"
+    assert file.read_bytes().startswith(codecs.BOM_UTF8), "by which Excel knows it"
+    assert file.with_name(f"{file.name}.bak").read_bytes() == before
+    assert "3 past rewards" in run(table, "--tell", f"{other}=3", "--correct", f"{name}=2")
+    assert file.read_bytes().decode("utf-8-sig").endswith(f"{name};2,0\r\n{other};3,0\r\n")
 
 
 def test_a_write_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

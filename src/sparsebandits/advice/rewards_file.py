@@ -76,8 +76,11 @@ def _reward(text: str, decimal: str) -> float | None:
     return plain_number(text, decimal) if found is None or np.isnan(found.values[0]) else float(found.values[0])
 
 
-def add_rewards(path: str | os.PathLike[str], told: Sequence[tuple[str, float]]) -> None:
+def add_rewards(path: str | os.PathLike[str], told: Sequence[tuple[str, float]]) -> str:
     """Add rewards to a file: all of them, or none. The file before is kept with the suffix ``.bak``.
+
+    If the encoding of the file does not have all characters of the names, the file is UTF-8 from then on, with the mark
+    by which Excel knows it.
 
     Parameters
     ----------
@@ -85,6 +88,11 @@ def add_rewards(path: str | os.PathLike[str], told: Sequence[tuple[str, float]])
         A text file with two columns; it is made if it does not exist.
     told : sequence of (str, float)
         Names and rewards.
+
+    Returns
+    -------
+    str
+        What a person should know about the file; usually nothing.
 
     Raises
     ------
@@ -112,10 +120,16 @@ def add_rewards(path: str | os.PathLike[str], told: Sequence[tuple[str, float]])
             out.write(end)
         for name, reward in told:
             writer.writerow([escaped(name), repr(reward).replace(".", dialect.decimal)])
+        encoding, said = dialect.encoding.removesuffix("-sig") if text else "utf-8", ""
+        try:
+            content = before + out.getvalue().encode(_continued(encoding, before))
+        except UnicodeEncodeError as error:
+            content = (text + out.getvalue()).encode("utf-8-sig")
+            said = f"{path} is UTF-8 from now on, since Windows-1252 has no {error.object[error.start]}"
         if before:
             write_atomically(file.with_name(file.name + BACKUP), before)
-        encoding = dialect.encoding.removesuffix("-sig") if text else "utf-8"
-        write_atomically(file, before + out.getvalue().encode(_continued(encoding, before)))
+        write_atomically(file, content)
+        return said
 
 
 def correct_rewards(path: str | os.PathLike[str], told: Sequence[tuple[str, float]]) -> None:

@@ -178,9 +178,10 @@ def decide(
             told, corrected = (parse_told(one or (), past.names, past.decimal) for one in (tell, correct))
             for given, change, word in ((told, add_rewards, "Added"), (corrected, correct_rewards, "Corrected")):
                 if given:
-                    change(told_file, given)
+                    said = change(told_file, given)
                     second = told_file
                     lines.append(f"{word} {len(given)} reward{'s' if len(given) > 1 else ''} in {told_file}")
+                    lines += [said] if said else []
             past = read_history(file, second, name, reward or None, ignore or (), **reading)
         if pending and LOG in pending:
             under_way += pending_in(log_path(file) if path is None else path, past)
