@@ -4,8 +4,8 @@ The rule of least cost to go counts with as many rounds as are left, 200 + t if 
 same actions are on offer. A user who is one of many does not come back: then it counts with ``passing`` rounds. Here
 SparseIDS is played with several such numbers, and with all rounds, as if its actions came back.
 
-Worlds are those of ``benchmarks.contexts`` and ``benchmarks.many_features``, with seeds that no other comparison has:
-the default was chosen here. Games are kept in ``benchmarks/results/passing.jsonl`` as they end, so a run that was
+Worlds are those of ``benchmarks.contexts``, and one with fresh rows in each round, with seeds that no other comparison
+has: the default was chosen here. Games are kept in ``benchmarks/results/passing.jsonl`` as they end, so a run that was
 stopped continues; the tables of docs/rules.md are written from all of them. The number of trials was fixed at 24 before
 any game was played.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import sparsebandits as sb
-from benchmarks import contexts, games, many_features, paired
+from benchmarks import contexts, games, paired
 from benchmarks.paired import Make, Setting
 from sparsebandits.experiments.simulate import Problem
 from sparsebandits.rules.cost_to_go import PASSING
@@ -50,12 +50,20 @@ def named(passing: int) -> str:
 PLAYERS: dict[str, Make] = {named(n): partial(looking_ahead, n) for n in (PASSING, 3, 30, ALL)}
 
 
-def setting(of: Setting) -> Setting:
-    """Return worlds of another comparison, with these players."""
-    return Setting(of.title, of.family, of.rounds, PLAYERS, seed=SEED)
-
-
-SETTINGS = {name: setting(one) for name, one in (contexts.SETTINGS | many_features.SETTINGS).items()}
+ROWS = sb.environments.GaussianActions(100, 5, n_actions=20, correlation=0.3, noise_variance=1.0)
+SETTINGS = {
+    **{
+        name: Setting(f"Users and items: {one.title}", one.family, one.rounds, PLAYERS, seed=SEED)
+        for name, one in contexts.SETTINGS.items()
+    },
+    "rows": Setting(
+        "100 features of which 5 matter, 20 fresh rows",
+        sb.environments.ChangingActions(ROWS),
+        rounds=1000,
+        players=PLAYERS,
+        seed=SEED,
+    ),
+}
 
 
 def play(name: str, player: str, trial: int, rounds: int | None = None) -> dict[str, Any]:
