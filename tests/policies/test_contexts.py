@@ -47,30 +47,6 @@ def test_a_context_is_the_same_as_its_features_by_hand(name: str) -> None:
         by_hand.tell(other, reward(user, one.action))
 
 
-def rounds_ahead(decision: sb.Decision) -> float:
-    return decision.diagnostics["rounds ahead"]
-
-
-def test_rounds_are_counted_in_which_the_same_actions_come_back() -> None:
-    few = [USERS[0], USERS[0], USERS[0], USERS[1]]
-    policy = sb.SparseIDS(ITEMS, contexts=few, horizon=1000, seed=0)
-    assert [rounds_ahead(policy.ask(context=user)) for user in few[2:]] == [750, 0.25 * 999]
-    assert rounds_ahead(policy.ask(context=USERS[7])) == 10, "who is not in the table is not expected again"
-    many = sb.SparseIDS(ITEMS, contexts=USERS, horizon=100, seed=0)
-    assert rounds_ahead(many.ask(context=USERS[0])) == 10
-    unknown = sb.SparseIDS({"price": ITEMS["price"]}, contexts=["age"], horizon=100, seed=0)
-    assert rounds_ahead(unknown.ask(context=[0.3])) == 10
-
-
-def test_rows_of_the_policy_come_back_in_any_order() -> None:
-    rows = np.random.default_rng(3).standard_normal((6, 4))
-    policy = sb.SparseIDS(rows, horizon=100, seed=0)
-    others = rows + 1.0
-    asked = (None, rows[::-1], rows[:2], np.concatenate((rows[:3], others[3:])), others)
-    assert [rounds_ahead(policy.ask(actions=some)) for some in asked] == [100, 99, 98, 48.5, 10]
-    assert rounds_ahead(policy.ask(available=[1, 2])) == 95
-
-
 def test_it_learns_who_likes_what() -> None:
     policy = sb.SparseIDS(ITEMS, contexts=USERS, seed=1)
     rng = np.random.default_rng(1)

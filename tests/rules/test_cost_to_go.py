@@ -121,19 +121,6 @@ def test_rounds_left() -> None:
     assert [CostToGo().rounds_left(t) for t in (0, 800)] == [200, 1000]
 
 
-def test_rounds_left_of_actions_that_do_not_stay() -> None:
-    """Half of the rounds if they come every other time; ten if they do not come back, or all if fewer are left."""
-    assert CostToGo().rounds_left(800, returns=0.5) == 500
-    assert [CostToGo(100).rounds_left(t, returns=0.0) for t in (0, 89, 95, 200)] == [10, 10, 5, 1]
-    assert CostToGo(100, passing=3).rounds_left(0, returns=0.0) == 3
-    assert CostToGo(100, passing=3).rounds_left(0, returns=1.0) == 100
-    assert CostToGo(100).rounds_left(0, pace=2.5, returns=0.0) == 25
-    assert CostToGo().rounds_left(0, memory=4.0, returns=0.0) == 4
-    for wrong in (0.0, -1.0, np.nan, "ten"):
-        with pytest.raises(ArgumentError, match=r"^passing: expected"):
-            CostToGo(passing=wrong)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("horizon", [0, -1, 2.5, 0.0, 1.0, np.float32(1.0), "ten", np.nan, True])
 def test_horizons_that_are_none(horizon: object) -> None:
     with pytest.raises(ArgumentError, match=r"^horizon: expected"):

@@ -1,11 +1,9 @@
 """Sets of actions: one row per action and one column per feature, with the user's names for them."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsebandits.arguments import (
     ArgumentTypeError,
@@ -24,7 +22,6 @@ from sparsebandits.arguments import (
 )
 from sparsebandits.policies.feedback import graph_of
 from sparsebandits.policies.naming import in_order
-from sparsebandits.rules.optima import sums_of_bits
 
 OF_ROWS = "one number per row of actions, as for the policy's own"
 
@@ -229,11 +226,6 @@ class ActionSet:
     def sample(self) -> FloatArray:
         """Return features of actions as they may be offered, shape (n, d): of these actions, themselves."""
         return self.features
-
-    @cached_property
-    def numbers(self) -> NDArray[np.uint64]:
-        """A number of each row that depends on its features alone, shape ``(K,)``."""
-        return sums_of_bits(self.features)
 
     def plain(self) -> "ActionSet":
         """Return the same actions without noise variances and feedback graph."""

@@ -186,17 +186,6 @@ class Items(ActionSet):
         """Return contexts of the table, encoded: at most so many, at equal distances."""
         return self.users.encoded(self.contexts.rows(_spread(len(self.contexts), most)))
 
-    @cached_property
-    def _encoded_contexts(self) -> FloatArray:
-        """The contexts as numbers, of shape (m, p)."""
-        return self.users.encoded(self.contexts)
-
-    def share(self, row: Mapping[str, Cell]) -> float:
-        """Return the share of a context that has been read among those that may come; zero if these are not known."""
-        if not self.known:
-            return 0.0
-        return float((self._encoded_contexts == self.users.encoded_row(row)).all(axis=1).mean())
-
     def read(self, context: object) -> dict[str, Cell]:
         """Return a context by the names of its columns.
 

@@ -16,7 +16,6 @@ from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.items import Items
 from sparsebandits.rules.around import Around
 from sparsebandits.rules.listed import Listed
-from sparsebandits.rules.optima import sums_of_bits
 from sparsebandits.rules.products import Products
 from sparsebandits.rules.rule import Rule
 
@@ -57,29 +56,6 @@ def on_offer(
         return None, own.matched(actions, noise_variance)
     asker = own.read(context)
     return asker, own.offered(asker)
-
-
-def share_of_returns(own: ActionSet, asker: Mapping[str, float | str] | None, offered: ActionSet) -> float:
-    """Return the share of the rounds to come in which the same actions are on offer.
-
-    Parameters
-    ----------
-    own : ActionSet
-        The policy's own actions.
-    asker, offered : dict or None, ActionSet
-        What :func:`on_offer` returned.
-
-    Returns
-    -------
-    float
-        One for the policy's own actions. For those of a context, the share of equal contexts in the table. Of actions
-        that are given for one decision, the share of rows that are the policy's own.
-    """
-    if offered is own:
-        return 1.0
-    if isinstance(own, Items):
-        return 0.0 if asker is None else own.share(asker)
-    return float(np.isin(sums_of_bits(offered.features), own.numbers).mean())
 
 
 def check_around(rule: Rule, own: ActionSet) -> None:

@@ -15,7 +15,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import wraps
 from threading import RLock
 from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
 
@@ -55,15 +55,7 @@ from sparsebandits.policies.observations import (
     record_reward,
     several,
 )
-from sparsebandits.policies.offers import (
-    around_contexts,
-    around_rows,
-    at_hand,
-    check_around,
-    on_offer,
-    remembered,
-    share_of_returns,
-)
+from sparsebandits.policies.offers import around_contexts, around_rows, at_hand, check_around, on_offer, remembered
 from sparsebandits.policies.saved import check_actions, check_feedback, check_record
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.randomness import COIN_STREAM, Seed, copied, generator_state, restore_generator, stream
@@ -471,7 +463,6 @@ class Policy:
                 self._believe(believer, awaited)
             offered = offers if left is None or len(left) == len(offers) else offers.rows(left)
             beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played, wins)
-            beliefs.returning = partial(share_of_returns, self.actions, asker, offers)
             if self.rule.around:
                 beliefs.around = self._around()
                 beliefs.here = at_hand(offers, left, self._own if offers is self.actions else self._relative(offers))
@@ -683,12 +674,10 @@ class Policy:
         if not hasattr(self.posterior, "draws"):
             raise ArgumentTypeError("policy", "one with a posterior to predict from", type(self.posterior).__name__)
         if actions is None or context is not None:
-            asker, available = on_offer(self.actions, actions, None, context)
+            available = on_offer(self.actions, actions, None, context)[1]
         else:
-            asker, available = None, self.actions.plain().matched(actions)
-        beliefs = self._beliefs(available, forked(self.posterior), OptimaMemory(), self._asked)
-        beliefs.returning = partial(share_of_returns, self.actions, asker, available)
-        return available, beliefs
+            available = self.actions.plain().matched(actions)
+        return available, self._beliefs(available, forked(self.posterior), OptimaMemory(), self._asked)
 
     @_one_at_a_time
     def health(self, context: object = None) -> Health:

@@ -52,9 +52,6 @@ class Beliefs:
         What may be offered in the rounds to come, for rules that ask for it.
     here : Around or None
         The actions, for the same rules, if these show rewards of actions that are not available.
-    returning : callable or None
-        Computes the share of the rounds to come in which the same actions are on offer, for rules that ask for it; by
-        default it is one.
 
     Examples
     --------
@@ -77,7 +74,6 @@ class Beliefs:
     ) -> None:
         self.around: Around | None = None
         self.here: Around | None = None
-        self.returning: Callable[[], float] | None = None
         self.posterior = posterior
         self.features = features
         self.decisions = decisions
@@ -424,11 +420,6 @@ class Beliefs:
         if forgetting is None or forgetting.unit != "decisions":
             return math.inf
         return max(1.0, float(forgetting.half_life) / math.log(2.0))
-
-    @cached_property
-    def returns(self) -> float:
-        """Share of the rounds to come in which the same actions are on offer."""
-        return 1.0 if self.returning is None else self.returning()
 
     @property
     def pace(self) -> float:

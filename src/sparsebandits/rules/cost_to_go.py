@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from sparsebandits.arguments import ArgumentValueError, FloatArray, check_between, check_number, check_positive
+from sparsebandits.arguments import ArgumentValueError, FloatArray, check_between, check_number
 from sparsebandits.posteriors.diagnostics import Health
 from sparsebandits.posteriors.kernels.choosing import costs_to_go, leading
 from sparsebandits.rules.beliefs import Beliefs
@@ -43,9 +43,6 @@ KAPPA = 0.05
 
 AHEAD = 200
 """Rounds that are looked ahead where the horizon is not known, beside as many as have been played."""
-
-PASSING = 10
-"""Default number of rounds that are looked ahead for actions that are on offer now and will hardly be again."""
 
 
 class Costs(NamedTuple):
@@ -135,23 +132,18 @@ class CostToGo(Rule):
         clicks or counts are rare (docs/clicks.md).
     share : float, default=0.05
         κ, the share of Var⟨a, θ⟩ that counts as information beside the gain v; four times that for clicks and counts.
-    passing : float, default=10
-        Number of rounds that are looked ahead for actions that will hardly be on offer again, such as those of a user
-        who is one of many, if as many are left; more where clicks or counts are rare.
 
     Examples
     --------
     >>> CostToGo(horizon=500)
-    CostToGo(horizon=500, share=0.05, passing=10.0)
+    CostToGo(horizon=500, share=0.05)
     """
 
     horizon: float | None = None
     share: float = KAPPA
-    passing: float = PASSING
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", check_between("share", self.share, 0.0, 1.0))
-        object.__setattr__(self, "passing", check_positive("passing", self.passing))
         if self.horizon is not None:
             number = check_number("horizon", self.horizon)
             whole = (
@@ -164,11 +156,8 @@ class CostToGo(Rule):
                 raise ArgumentValueError("horizon", expected, repr(self.horizon))
             object.__setattr__(self, "horizon", int(number) if whole else number)
 
-    def rounds_left(self, decisions: int, pace: float = 1.0, memory: float = math.inf, returns: float = 1.0) -> float:
-        """Return the number of rounds that information about these actions is worth something for.
-
-        Actions that return in a share of the rounds have that share of the rounds ahead. Others still resemble those of
-        later rounds, but these are learnt about from their own rewards too: ``passing`` rounds count.
+    def rounds_left(self, decisions: int, pace: float = 1.0, memory: float = math.inf) -> float:
+        """Return the number of rounds that information is worth something for.
 
         Parameters
         ----------
@@ -178,8 +167,6 @@ class CostToGo(Rule):
             Rewards that say as much as one of the usual kind, where the horizon is not known (``Beliefs.pace``).
         memory : float, default=inf
             Rounds after which what is learnt now is forgotten (``Beliefs.memory``).
-        returns : float, default=1.0
-            Share of the rounds to come in which the same actions are on offer (``Beliefs.returns``).
 
         Returns
         -------
@@ -187,12 +174,10 @@ class CostToGo(Rule):
             R.
         """
         if self.horizon is None:
-            ahead = AHEAD * pace + decisions
-        elif self.horizon < 1.0:
-            ahead = 1.0 / (1.0 - self.horizon)
-        else:
-            ahead = max(self.horizon - decisions, 1.0)
-        return float(min(max(returns * ahead, min(self.passing * pace, ahead)), memory))
+            return float(min(AHEAD * pace + decisions, memory))
+        if self.horizon < 1.0:
+            return min(1.0 / (1.0 - self.horizon), memory)
+        return float(min(max(self.horizon - decisions, 1), memory))
 
     def is_over(self, decisions: int) -> bool:
         """Return whether a known number of rounds has been played.
@@ -210,8 +195,7 @@ class CostToGo(Rule):
 
     def choose(self, beliefs: Beliefs, rng: Generator) -> Choice:
         """Choose the action of least cost; actions that tie in cost and regret are equally likely."""
-        known = beliefs.information
-        rounds = self.rounds_left(beliefs.decisions, beliefs.pace, beliefs.memory, beliefs.returns)
+        known, rounds = beliefs.information, self.rounds_left(beliefs.decisions, beliefs.pace, beliefs.memory)
         entropy = known.unbiased_entropy
 
         def information(of: Information | Screen) -> tuple[FloatArray, FloatArray]:

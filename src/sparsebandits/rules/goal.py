@@ -296,7 +296,7 @@ class Goal(Rule):
         """Choose the action of least cost; actions that tie in cost and regret are equally likely."""
         known, count, ahead = self.known(beliefs), len(beliefs), self.ahead
         entropy = known.unbiased_entropy
-        rounds = ahead.rounds_left(beliefs.decisions, beliefs.pace, beliefs.memory, beliefs.returns)
+        rounds = ahead.rounds_left(beliefs.decisions, beliefs.pace, beliefs.memory)
         own, unbiased = _informations(beliefs, known, self.share)
         weighed = self._weigh(beliefs, known, np.minimum(beliefs.shown(own), entropy), rounds)
         action, probability = cheapest(weighed.total, weighed.regret, rng)
