@@ -9,7 +9,8 @@ rejected reads the error's ``name``; no code parses its text.
 import math
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any, cast
 
 import numpy as np
@@ -253,12 +254,39 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
     Raises
     ------
     ArgumentValueError
-        If it is none of them.
+        If it is none of them; the error suggests the one that is spelt alike.
     """
     if not isinstance(value, str) or value not in choices:
         expected = ", ".join(repr(choice) for choice in choices)
-        raise ArgumentValueError(name, f"one of {expected}", shown(value))
+        raise ArgumentValueError(name, f"one of {expected}", f"{shown(value)}{did_you_mean(value, choices)}")
     return value
+
+
+def did_you_mean(value: object, choices: Iterable[str]) -> str:
+    """Return the end of a message about a word that is none of some.
+
+    Parameters
+    ----------
+    value : object
+        The word that was given, or anything else.
+    choices : iterable of str
+        The words that are allowed.
+
+    Returns
+    -------
+    str
+        A question with the word that is spelt alike, whatever its case; empty if there is none.
+
+    Examples
+    --------
+    >>> did_you_mean("Sparse_IDS", ["sparse-ids", "lin-ucb"])
+    "; did you mean 'sparse-ids'?"
+    """
+    if not isinstance(value, str):
+        return ""
+    lower = {choice.lower(): choice for choice in choices}
+    near = get_close_matches(value.lower(), lower, n=1)
+    return f"; did you mean {lower[near[0]]!r}?" if near else ""
 
 
 def check_flag(name: str, value: object) -> bool:

@@ -239,11 +239,45 @@ def test_notes(tmp_path: Path) -> None:
 def test_features_are_data_and_print_as_a_table() -> None:
     advice = sb.decide(table(), past(table(), 9), policy="lin-ucb", seed=0)
     said = advice.to_dict()["features"]
-    assert list(said[0]) == ["feature", "P(included)", "mean", "sd", "2.5%", "97.5%", "P(positive)"]
-    assert [tuple(row.values()) for row in said] == [astuple(effect) for effect in advice.features]
+    assert list(said[0]) == ["feature", "P(included)", "mean", "sd", "2.5%", "97.5%", "P(positive)", "standardized"]
+    assert [tuple(row.values())[:-1] for row in said] == [astuple(effect)[:-1] for effect in advice.features]
     assert str(advice.feature_table()) in str(advice)
     assert len(str(advice.feature_table(2)).splitlines()) == 3
     assert pd.DataFrame(advice.features)["name"].tolist() == [row["feature"] for row in said]
+
+
+def test_features_are_compared_whatever_their_units() -> None:
+    """A column in grams and one in tonnes: effects of one unit cannot be compared, those of a deviation can."""
+    frame = table()
+    column = frame.select_dtypes("number").columns[0]
+    grams = frame.assign(**{column: frame[column] * 1e6})
+    one, other = (sb.decide(each, past(frame, 9), policy="lin-ucb", seed=0) for each in (frame, grams))
+    mine, theirs = ({effect.name: effect for effect in advice.features} for advice in (one, other))
+    assert theirs[column].mean == pytest.approx(mine[column].mean / 1e6)
+    for name, effect in mine.items():
+        assert theirs[name].standardized == pytest.approx(effect.standardized)
+        assert effect.standardized == pytest.approx(effect.mean * frame[name].std(ddof=0))
+    figures = [sb.plots.effects(advice).axes[0] for advice in (one, other)]
+    assert figures[0].get_xlabel() == "effect of one standard deviation on the reward, with 95% interval"
+    points, same = (np.asarray(axes.lines[1].get_xdata(), float) for axes in figures)
+    np.testing.assert_allclose(points, same)
+    assert "standardized: mean effect of one standard deviation of the feature" in str(one)
+
+
+def test_reasons_say_what_they_count_with() -> None:
+    """Two probabilities of being the best are printed, with and without pending trials; the heading says which."""
+    frame, rewards = table(), past(table(), 9)
+    name = sb.decide(frame, rewards, policy="lin-ucb", seed=0).recommendations[0].name
+    quick: dict[str, Any] = {"policy": "lin-ucb", "seed": 0}
+    waiting = sb.decide(frame, rewards, pending=[name], **quick)
+    heading = f"as if the pending trial of {name} had given the expected reward:"
+    assert f"Why {waiting.recommendations[0].name}, {heading}" in str(waiting)
+    assert "as if the pending trial" in waiting._repr_html_()
+    assert "as if the pending trial" in waiting.to_html()
+    assert waiting.about["pending"] == [name]
+    assert "pending" not in str(sb.decide(frame, rewards, **quick))
+    drawn = sb.decide(frame, rewards, pending=[name], policy="lin-ts", seed=0)
+    assert "as if" not in str(drawn), "Thompson sampling does not count with them"
 
 
 def test_reasons_in_json_are_those_that_are_printed() -> None:
@@ -393,6 +427,11 @@ def test_batches_of_several_processes_are_all_there(tmp_path: Path) -> None:
         ({"reward_columns": 3}, "reward_columns: expected names of columns, got 3"),
         ({"batch": 0}, "batch: expected a whole number of at least 1, got 0"),
         ({"policy": "best"}, "policy: expected one of 'sparse-ids', 'sparse-ts'"),
+        ({"policy": "SparseIDS"}, "'lin-ucb', got 'SparseIDS'; did you mean 'sparse-ids'?"),
+        ({"effects": "interaction"}, "got 'interaction'; did you mean 'interactions'?"),
+        ({"family": "binomial"}, "'poisson', got 'binomial'"),
+        ({"family": "Poisson"}, "got 'Poisson'; did you mean 'poisson'?"),
+        ({"columns": {"f0": "categorical"}}, "got 'categorical'; did you mean 'category'?"),
         ({"noise_variance": -1.0}, "noise_variance: expected a positive number"),
         ({"n_draws": 3}, "n_draws: expected a whole number of at least 10, got 3"),
         ({"seed": -1}, "seed: expected a whole number of at least 0, got -1"),

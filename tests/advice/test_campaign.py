@@ -122,7 +122,7 @@ def test_unknown_candidates_are_refused(name: Any) -> None:
 
 
 def test_unknown_options_are_refused() -> None:
-    with pytest.raises(TypeError, match="one of the options"):
+    with pytest.raises(TypeError, match=r"one of the options .*; did you mean 'policy'\?"):
         sb.Campaign(table(), policies="lin-ucb")
     with pytest.raises(TypeError, match="one of the options"):
         sb.Campaign(table(), **QUICK).recommend(name="x")

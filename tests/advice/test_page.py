@@ -67,6 +67,14 @@ def test_the_page_is_whole_and_fetches_nothing(advice: sb.Advice, tmp_path: Path
     assert str(advice.candidates[0]["action"]).replace("<", "&lt;").replace(">", "&gt;") in page
 
 
+def test_the_page_names_the_column_of_the_result(tmp_path: Path) -> None:
+    frame = table().rename(columns={"reward": "Härte <HV>"})
+    page = sb.decide(frame, reward_columns="Härte <HV>", **QUICK).to_html()
+    assert "24 past rewards (Härte &lt;HV&gt;); wanted are large rewards" in page
+    rewards = pd.DataFrame({"offer": ["r<1>", "r<2>"], "hardness": [1.0, 2.0]})
+    assert "2 past rewards (hardness)" in sb.decide(table().drop(columns="reward"), rewards, **QUICK).to_html()
+
+
 def test_a_page_before_the_first_reward() -> None:
     page = sb.decide(table().drop(columns="reward"), **QUICK).to_html()
     assert "no past rewards" in page

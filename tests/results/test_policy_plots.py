@@ -224,7 +224,9 @@ def test_candidates_of_a_context_a_graph_and_advice() -> None:
     assert float(texts(axes)[place].strip("%")) == pytest.approx(100 * chance, rel=0.01)
     bars = only(sb.plots.inclusion(advice)).patches
     assert [bar.get_width() for bar in bars] == [one.inclusion for one in advice.features]
-    assert segments(sb.plots.effects(advice).axes[0])[0] == (advice.features[0].low, advice.features[0].high)
+    first = advice.features[0]
+    ends = (first.spread * first.low, first.spread * first.high)  # of one standard deviation, since units differ
+    assert segments(sb.plots.effects(advice).axes[0])[0] == ends
     candidates = advice.recommendations[0].decision.reasons.columns["expected regret"]
     assert line(sb.plots.ratio(advice).axes[0], "action")[1] == candidates.tolist()
 

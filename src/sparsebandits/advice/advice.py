@@ -162,6 +162,15 @@ class Advice:
         stated = (Assumed("", column, role) for column, role in self.about["columns"].items())
         return " ".join(dict.fromkeys(one.option for one in (*stated, *self.assumed) if one.option))
 
+    @property
+    def why(self) -> str:
+        """What the reasons are reasons for, and what they count with besides the past rewards."""
+        pending = dict.fromkeys(self.about["pending"])
+        if not pending or self.policy.rule.draws_afresh:  # which does without
+            return f"Why {self.recommendations[0].name}"
+        trials = f"{'trials' if len(pending) > 1 else 'trial'} of {', '.join(pending)}"
+        return f"Why {self.recommendations[0].name}, as if the pending {trials} had given the expected reward"
+
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.recommendations[:3])
         return f"Advice({names}{', ...' if len(self.recommendations) > 3 else ''})"
@@ -177,14 +186,20 @@ class Advice:
             f"Next {len(self.recommendations)}:" if len(self.recommendations) > 1 else f"Next: {first.name}",
             _table(self.recommendations),
             "" if self.stopping is None else str(self.stopping),
-            f"Why {first.name}:",
+            f"{self.why}:",
             first.explanation,
-            f"Effect of one unit of a feature on {EFFECT[about['family']]}, with its 95% interval:",
+            f"{self.effects_heading}:",
             self.feature_table(MOST_FEATURES),
             f"... and {more} more" if more > 0 else "",
             *(f"Note: {note}" for note in self.notes),
             *([f"Assumed: {'; '.join(map(str, self.assumed))}"] if self.assumed else []),
         )
+
+    @property
+    def effects_heading(self) -> str:
+        """What the table of features has, in words."""
+        unit = f"Effect of one unit of a feature on {EFFECT[self.about['family']]}, with its 95% interval"
+        return f"{unit}; standardized: mean effect of one standard deviation of the feature"
 
     def feature_table(self, most: int | None = None) -> Table:
         """Return the effects of the ``most`` foremost features, or of all, as a table. Print it to read it."""
@@ -204,10 +219,10 @@ class Advice:
             lines += [f"Next {count}:", "", str(table)]
         if self.stopping is not None:
             lines += ["", str(self.stopping)]
-        lines += ["", f"Why {first.name}:"] if len(self.recommendations) > 1 else []
+        lines += ["", f"{self.why}:"] if len(self.recommendations) > 1 or about["pending"] else []
         lines += ["", str(first.explanation)]
         if most:
-            lines += ["", f"Effect of one unit of a feature on {EFFECT[about['family']]}, with its 95% interval:"]
+            lines += ["", f"{self.effects_heading}:"]
             lines += ["", str(self.feature_table(most))]
             if len(self.features) > most:
                 lines.append(f"... and {len(self.features) - most} more")

@@ -6,7 +6,7 @@ asked for, so a reward can be taken back. The file is JSON text; it is replaced 
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -21,7 +21,14 @@ from sparsebandits.advice.decide import decide
 from sparsebandits.advice.read import History, read_history
 from sparsebandits.advice.settings import Settings
 from sparsebandits.advice.sheet import Sheet, sheet_of
-from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, SaveFileError, check_number, shown
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    SaveFileError,
+    check_number,
+    did_you_mean,
+    shown,
+)
 from sparsebandits.files import exclusively, write_atomically
 from sparsebandits.tables import Rows, as_html
 
@@ -88,7 +95,7 @@ class Campaign:
     def __init__(self, table: object, path: str | os.PathLike[str] | None = None, **options: Any) -> None:
         unknown = sorted(set(options) - {*READING, *CHOOSING})
         if unknown:
-            raise ArgumentTypeError(unknown[0], f"one of the options {', '.join((*READING, *CHOOSING))}", "another")
+            raise _unknown(unknown[0], (*READING, *CHOOSING))
         argument = "file" if isinstance(table, str | os.PathLike) else "table"
         self._sheet = table if isinstance(table, Sheet) else sheet_of(argument, table)
         chosen = {name: value for name, value in options.items() if name in CHOOSING and name != "where"}
@@ -153,7 +160,7 @@ class Campaign:
         """Return what :meth:`recommend` would, and change nothing."""
         unknown = sorted(set(options) - set(CHOOSING))
         if unknown:
-            raise ArgumentTypeError(unknown[0], f"one of the options {', '.join(CHOOSING)}", "another")
+            raise _unknown(unknown[0], CHOOSING)
         settings = {**self._options, **options}
         return decide(self._sheet, _by_name(self._told), batch=n, pending=self._pending, **settings)
 
@@ -318,6 +325,10 @@ def _digest(state: Mapping[str, Any]) -> str:
     """Return a digest of values that JSON has, whatever the layout of the file."""
     text = json.dumps(state, ensure_ascii=False, sort_keys=True)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _unknown(name: str, options: Sequence[str]) -> ArgumentTypeError:
+    return ArgumentTypeError(name, f"one of the options {', '.join(options)}", f"another{did_you_mean(name, options)}")
 
 
 def _plain(option: Any) -> Any:

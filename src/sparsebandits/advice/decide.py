@@ -184,6 +184,7 @@ def decide(
         "family": named,
         "columns": dict(columns or {}),
         "goal": str(goal),
+        "pending": [past.names[row] for row in waiting],
         "effects": expansion.how,
         "noise_variance": noise
         if named == "gaussian" and (len(past.rewards) > 1 or noise_variance is not None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sparsebandits.advice.read import History
 from sparsebandits.tables import Cell, Rows, Table
@@ -14,6 +15,7 @@ COLUMNS = {
     "2.5%": "low",
     "97.5%": "high",
     "P(positive)": "positive",
+    "standardized": "standardized",
 }
 """Fields of a :class:`FeatureEffect` by the names that tables and JSON have for them."""
 
@@ -34,6 +36,8 @@ class FeatureEffect:
         Ends of its 95% interval.
     positive : float
         Probability that the effect is positive.
+    spread : float
+        Standard deviation of the feature over the actions.
     """
 
     name: str
@@ -43,6 +47,12 @@ class FeatureEffect:
     low: float
     high: float
     positive: float
+    spread: float
+
+    @property
+    def standardized(self) -> float:
+        """Posterior mean of the effect of one standard deviation of the feature, by which features are compared."""
+        return self.mean * self.spread
 
     def to_dict(self) -> dict[str, Cell]:
         """Return the numbers by the names that tables and JSON have for them."""
@@ -51,9 +61,12 @@ class FeatureEffect:
 
 def feature_effects(summary: Rows, past: History) -> tuple[FeatureEffect, ...]:
     """Return the effect of each feature, the most likely to matter first, and the strongest first among equals."""
-    effects = [FeatureEffect(*(row[column] for column in COLUMNS)) for row in summary]
-    spread = dict(zip(past.feature_names, past.features.std(axis=0).tolist(), strict=True))
-    return tuple(sorted(effects, key=lambda one: (-round(one.inclusion, 9), -abs(one.mean) * spread[one.name])))
+    known = {field: column for column, field in COLUMNS.items() if field != "standardized"}
+    effects = []
+    for row, spread in zip(summary, past.features.std(axis=0).tolist(), strict=True):
+        values: dict[str, Any] = {field: row[column] for field, column in known.items()}
+        effects.append(FeatureEffect(**values, spread=spread))
+    return tuple(sorted(effects, key=lambda one: (-round(one.inclusion, 9), -abs(one.standardized))))
 
 
 def effects_table(effects: Sequence[FeatureEffect]) -> Table:

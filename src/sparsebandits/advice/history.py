@@ -43,6 +43,8 @@ class History:
         Cost of each action.
     decimal : {".", ","}, default="."
         Decimal mark of the table.
+    reward_columns : tuple of str, default=()
+        Columns that the past rewards are in.
     """
 
     names: tuple[str, ...]
@@ -58,6 +60,7 @@ class History:
     allowed: BoolArray | None = None
     costs: FloatArray | None = None
     decimal: str = "."
+    reward_columns: tuple[str, ...] = ()
 
     @cached_property
     def scale(self) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
-from sparsebandits.advice.advice import EFFECT, Advice
+from sparsebandits.advice.advice import Advice
 from sparsebandits.advice.curves_figure import effect_curves
 from sparsebandits.results import html
 from sparsebandits.results.plots.actions import candidates
@@ -36,6 +36,7 @@ def page_of(advice: Advice) -> str:
     """
     about = advice.about
     size = f"{about['n_actions']} actions, {about['n_features']} features, {about['observations']} past rewards"
+    size += f" ({', '.join(advice.past.reward_columns)})" if advice.past.reward_columns else ""
     names = ", ".join(one.name for one in advice.recommendations)
     sections = [
         f'<p class="lead"><strong>Next: {html.text(names)}</strong></p>',
@@ -47,8 +48,8 @@ def page_of(advice: Advice) -> str:
         html.table(_candidate_table(advice), _caption(advice)),
         "<h2>Which features matter</h2>",
         *_figure(advice, inclusion, "Probability that each feature matters"),
-        f"<p>Effect of one unit of a feature on {EFFECT[about['family']]}, with its 95% interval.</p>",
-        *_figure(advice, effects, "Effect of one unit of each feature with 95% intervals"),
+        *_figure(advice, effects, "Effect of one standard deviation of each feature with 95% intervals"),
+        f"<p>{html.text(advice.effects_heading)}.</p>",
         html.table(advice.feature_table(MOST_FEATURES)),
         "<p>Below: the expected reward along the columns that matter most, the others at their means.</p>"
         if advice.stopping is not None
@@ -56,7 +57,7 @@ def page_of(advice: Advice) -> str:
         *_figure(advice, effect_curves, "Expected reward along the columns that matter most", known=True),
         "<h2>So far</h2>",
         *_figure(advice, progress, "Past rewards in the order of the table, and the best so far", known=True),
-        f"<h2>Why {html.text(advice.recommendations[0].name)}</h2>",
+        f"<h2>{html.text(advice.why)}</h2>",
         f'<div class="wide">{advice.recommendations[0].explanation._repr_html_()}</div>',
         "<h2>What was assumed</h2>",
         _assumed(advice),

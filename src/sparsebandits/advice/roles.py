@@ -15,7 +15,14 @@ from sparsebandits.advice.columns import KINDS, numbers_of
 from sparsebandits.advice.sheet import PANDAS_INDEX, Sheet
 from sparsebandits.advice.values import is_code, is_missing
 from sparsebandits.advice.words import OUTCOMES, REMARKS, REWARD, is_code_name, is_id, is_identifier, plain_name
-from sparsebandits.arguments import ArgumentError, ArgumentTypeError, ArgumentValueError, FloatArray, shown
+from sparsebandits.arguments import (
+    ArgumentError,
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    did_you_mean,
+    shown,
+)
 
 ROLES = (*KINDS, "name", "reward", "cost", "ignore")
 """What a column may be stated to be."""
@@ -49,7 +56,8 @@ def stated_roles(sheet: Sheet, columns: object) -> dict[str, str]:
     for name, role in columns.items():
         sheet.known(str(name))
         if role not in ROLES:
-            raise ArgumentValueError("columns", f"one of {', '.join(ROLES)} for {name!r}", shown(role))
+            got = f"{shown(role)}{did_you_mean(role, ROLES)}"
+            raise ArgumentValueError("columns", f"one of {', '.join(ROLES)} for {name!r}", got)
     return {str(name): str(role) for name, role in columns.items()}
 
 

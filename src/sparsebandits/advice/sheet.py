@@ -9,7 +9,6 @@ import io
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, NoReturn
 
@@ -20,7 +19,15 @@ from sparsebandits.advice.csv_file import CsvReader
 from sparsebandits.advice.dialect import SAMPLE
 from sparsebandits.advice.excel import OLD, WORKBOOK, read_workbook
 from sparsebandits.advice.values import Numbers
-from sparsebandits.arguments import LARGEST, ArgumentTypeError, ArgumentValueError, FloatArray, columns_of, shown
+from sparsebandits.arguments import (
+    LARGEST,
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    columns_of,
+    did_you_mean,
+    shown,
+)
 
 PARQUET = b"PAR1"
 PANDAS_INDEX = "__index_level_0__"
@@ -98,9 +105,8 @@ class Sheet:
             return name
         listed = ", ".join(map(repr, self.columns))
         listed = listed if len(listed) <= MOST_SHOWN else f"{listed[:MOST_SHOWN]}..."
-        near = get_close_matches(name, self.columns, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ArgumentValueError(self.argument, f"a column {name!r}", f"{listed}{self.inside}{hint}")
+        got = f"{listed}{self.inside}{did_you_mean(name, self.columns)}"
+        raise ArgumentValueError(self.argument, f"a column {name!r}", got)
 
     def matching(self, argument: str, patterns: str | Sequence[str]) -> list[str]:
         """Return the columns with these names or patterns, in the order of the table; each has to match one."""

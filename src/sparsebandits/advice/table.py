@@ -137,6 +137,7 @@ class Table:
             None if allowed.all() else np.bincount(number, allowed) > 0,
             priced[0][first] if priced else None,
             sheet.decimal,
+            tuple(self.of_rewards or ([] if self.second is None else [*self.second.columns][1:])),
         )
         if found.scale < 1 / LARGEST_CELL:
             raise ArgumentValueError("rewards", "rewards in a larger unit", f"a spread of {found.scale:.2g}")

@@ -9,14 +9,13 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, is_dataclass
-from difflib import get_close_matches
 from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from sparsebandits import lazy
-from sparsebandits.arguments import ArgumentError, check_count, shown
+from sparsebandits.arguments import ArgumentError, check_count, did_you_mean, shown
 from sparsebandits.environments import (
     ChangingActions,
     Classification,
@@ -392,7 +391,8 @@ class _Reader:
             self._fail(path, f"expected a table with a kind, one of {_listed(kinds)}, got {shown(table)}")
         kind = table["kind"]
         if not isinstance(kind, str) or kind not in kinds:
-            self._fail((*path, "kind"), f"expected one of {_listed(kinds)}, got {shown(kind)}{_meant(kind, kinds)}")
+            got = f"{shown(kind)}{did_you_mean(kind, kinds)}"
+            self._fail((*path, "kind"), f"expected one of {_listed(kinds)}, got {got}")
         taken = signature(kinds[kind]).parameters.values()
         parameters = [p for p in taken if p.name not in given and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         if not any(p.kind is p.VAR_KEYWORD for p in taken):
@@ -406,7 +406,8 @@ class _Reader:
     def _refuse_unknown(self, path: KeyPath, table: Mapping[str, Any], known: Iterable[str]) -> None:
         for key in table:
             if key not in known:
-                self._fail((*path, key), f"unknown key{_meant(key, known) or f', expected one of {_listed(known)}'}")
+                hint = did_you_mean(key, known) or f", expected one of {_listed(known)}"
+                self._fail((*path, key), f"unknown key{hint}")
 
     def _called(self, path: KeyPath, call: Callable[[], Any]) -> Any:
         """Return what ``call`` returns; an argument error gets the line of the key that it names."""
@@ -446,9 +447,3 @@ def _replaced(table: Mapping[str, Any], place: KeyPath, value: Any) -> dict[str,
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in names)
-
-
-def _meant(name: object, known: Iterable[str]) -> str:
-    """Return a suggestion for a misspelt name, or nothing."""
-    close = get_close_matches(str(name), list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""

@@ -108,9 +108,10 @@ def inclusion(policy: Known, most: int = 20, ax: Axes | None = None) -> Figure:
 def effects(policy: Known, most: int = 20, ax: Axes | None = None) -> Figure:
     """Draw posterior mean and 95% interval of each effect, the features that are most likely to matter first.
 
-    An effect is that of one unit of the feature: on the reward, or on the log-odds of a click or the log rate of a
-    count. Points are filled where the feature matters with a probability above one half. The mean may lie outside of
-    the interval, where most of the probability is at zero.
+    An effect is that of one unit of the feature, or of one standard deviation if an Advice is drawn, since columns of a
+    table have different units. It is an effect on the reward, or on the log-odds of a click or the log rate of a count.
+    Points are filled where the feature matters with a probability above one half. The mean may lie outside of the
+    interval, where most of the probability is at zero.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ def effects(policy: Known, most: int = 20, ax: Axes | None = None) -> Figure:
         if of:
             axes.plot([rows[i].mean for i in of], of, label=text, **style)  # type: ignore[arg-type]
     axes.xaxis.set_major_locator(MaxNLocator(**TICKS))
-    axes.set_xlabel(f"effect of one unit on the {found.scale}, with 95% interval")
+    axes.set_xlabel(f"effect of {found.unit} on the {found.scale}, with 95% interval")
     _finish(axes, labels, found)
     axes.legend(**BELOW)
     return figure

@@ -61,12 +61,15 @@ class Effects(NamedTuple):
         Prior probability that each of them matters, in the order of the rows; None where there is none.
     note : str
         What to know of them; may be empty.
+    unit : str, default="one unit"
+        The change of a feature that effects are effects of.
     """
 
     rows: list[Effect]
     scale: str
     prior: FloatArray | None
     note: str
+    unit: str = "one unit"
 
 
 def is_advice(of: object) -> bool:
@@ -148,9 +151,12 @@ def effects_of(known: object) -> Effects:
     """
     if is_advice(known):
         advice: Any = known
-        rows = [Effect(one.name, one.inclusion, one.mean, one.low, one.high) for one in advice.features]
+        rows = [
+            Effect(one.name, one.inclusion, *(one.spread * end for end in (one.mean, one.low, one.high)))
+            for one in advice.features
+        ]
         note = "" if advice.about["observations"] else PRIOR
-        return Effects(rows, SCALES.get(advice.about["family"], "reward"), None, note)
+        return Effects(rows, SCALES.get(advice.about["family"], "reward"), None, note, "one standard deviation")
     posterior = twin(known).posterior
     columns = ("feature", "P(included)", "mean", "2.5%", "97.5%")
     rows = [Effect(*(row[name] for name in columns)) for row in posterior.summary()]
