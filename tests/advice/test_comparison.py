@@ -1,5 +1,7 @@
 """Which expansion the rewards speak for."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from sparsebandits.advice import comparison
 from sparsebandits.advice.comparison import MOST_COMPARED, best_expansion
 from sparsebandits.advice.expansion import Expansion, expand
 from sparsebandits.arguments import ArgumentError, FloatArray
+from sparsebandits.model.priors import InverseGammaSlab, default_prior
 
 NAMES = ("a", "b", "c", "d")
 
@@ -46,13 +49,29 @@ def test_terms_that_are_not_needed_gain_nothing() -> None:
     assert found["linear"] > found["splines"]
 
 
-def test_evidence_is_that_of_a_policy_that_learns_the_same() -> None:
-    tried, rewards = np.arange(20), means("quadratic")[:20]
-    _, found = best_expansion(table(), NAMES, None, None, tried, rewards, n_draws=200, seed=5)
+FAMILIES = {"gaussian": None, "bernoulli": sb.Bernoulli(), "poisson": sb.Poisson()}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_clicks_and_counts_have_the_priors_of_their_policies(family: str) -> None:
+    """The prior of counts has a known slab variance, that of all others a learnt one. Exact: the seeds are the same.
+
+    Planted: clicks with the prior of counts, in the advice or in the evidence.
+    """
+    tried = np.arange(20)
+    rewards = {"gaussian": means("quadratic")[:20], "bernoulli": tried % 2.0, "poisson": tried % 5.0}[family]
     one = expand(table(), NAMES, how="quadratic")
-    policy = sb.SparseIDS(one.features, one.prior(), n_draws=200, seed=5)
+    prior = default_prior(one.features - one.features.mean(axis=0), family == "poisson", sb.Hierarchy(one.parents))
+    assert isinstance(prior.slab_variance, InverseGammaSlab) == (family != "poisson")
+    policy = sb.SparseIDS(one.features, prior, rewards=FAMILIES[family], n_draws=200, seed=5)
     policy.posterior.update(one.features[tried], rewards)
+    common: dict[str, Any] = {"family": FAMILIES[family], "n_draws": 200, "seed": 5}
+    _, found = best_expansion(table(), NAMES, None, None, tried, rewards, **common)
     assert found["quadratic"] == policy.posterior.log_evidence
+    frame = pd.DataFrame(table(), columns=list(NAMES)).assign(reward=np.append(rewards, np.full(60, np.nan)))
+    advice = sb.decide(frame, effects="quadratic", family=family, n_draws=200, seed=5)
+    mine, theirs = advice.policy.posterior.prior, policy.posterior.prior
+    assert repr((mine.inclusion, mine.slab_variance)) == repr((theirs.inclusion, theirs.slab_variance))
 
 
 def test_clicks_are_compared_too() -> None:

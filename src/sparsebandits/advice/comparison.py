@@ -17,7 +17,7 @@ import numpy as np
 
 from sparsebandits.advice.expansion import EFFECTS, MOST_TERMS, Expansion, expand
 from sparsebandits.arguments import ArgumentValueError, FloatArray, IntArray, check_vector
-from sparsebandits.model.families import Linked, Poisson
+from sparsebandits.model.families import Linked
 from sparsebandits.randomness import Seed
 
 FEWEST_REWARDS = 10
@@ -130,7 +130,7 @@ def _log_evidence(
 ) -> float:
     from sparsebandits.policies.sparse import SparseTS  # which loads Numba
 
-    prior = expansion.prior(isinstance(family, Poisson))
+    prior = expansion.prior(family)
     common: dict[str, Any] = {"n_draws": n_draws, "seed": seed, "rewards": family}
     policy = SparseTS(expansion.features, prior, noise_variance, **common)
     policy.posterior.absorb(expansion.features[tried], rewards)

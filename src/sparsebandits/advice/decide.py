@@ -151,7 +151,7 @@ def decide(
     told = replace(past, rewards=goal.told(past.rewards, named))
     expansion, found = _expansion(settings.effects, told, noise_variance, FAMILIES[named], number)
     learnt = replace(told, features=expansion.features, feature_names=expansion.names)
-    prior = None if expansion.how == "linear" else expansion.prior(counts=named == "poisson")
+    prior = None if expansion.how == "linear" else expansion.prior(FAMILIES[named])
     made = taught_policy(
         settings.policy, learnt, noise_variance, size, number, ahead, FAMILIES[named], goal.rule(ahead), prior
     )

@@ -31,6 +31,7 @@ from sparsebandits.arguments import (
     check_vector,
     shown,
 )
+from sparsebandits.model.families import Linked, Poisson
 from sparsebandits.model.hierarchy import Hierarchy
 from sparsebandits.model.priors import SpikeSlab, default_prior
 
@@ -130,20 +131,20 @@ class Expansion:
         centre, scale = self._scale
         return np.column_stack([base, *(_column(term, base, (base - centre) / scale) for term in self.terms)])
 
-    def prior(self, counts: bool = False) -> SpikeSlab:
+    def prior(self, family: Linked | None = None) -> SpikeSlab:
         """Return the default prior of a policy with an intercept, with the hierarchy of the terms.
 
         Parameters
         ----------
-        counts : bool, default=False
-            Whether rewards are counts.
+        family : Bernoulli or Poisson, optional
+            Clicks or counts; by default rewards are Gaussian.
 
         Returns
         -------
         SpikeSlab
         """
         hierarchy = Hierarchy(self.parents) if any(self.parents) else None
-        return default_prior(self.features - self.features.mean(axis=0), counts, hierarchy)
+        return default_prior(self.features - self.features.mean(axis=0), isinstance(family, Poisson), hierarchy)
 
 
 def expand(
