@@ -13,7 +13,7 @@ from sparsebandits.policies.items import Items
 from sparsebandits.policies.offers import on_offer
 from sparsebandits.policies.policy import Policy
 from sparsebandits.results.plots.reading import PRIOR, Known, foreseen, is_advice, is_prior, twin
-from sparsebandits.results.plots.style import BELOW, COLOURS, TICKS, axes_in, dress, height_of, house_style, named
+from sparsebandits.results.plots.style import BELOW, COLOURS, TICKS, axes_in, dress_rows, height_of, house_style, named
 
 REACH = 1.959964
 """Standard deviations on each side of the mean of a normal variable that have 95% of it between them."""
@@ -106,13 +106,9 @@ def candidates(policy: Known, most: int = 15, context: object = None, ax: Axes |
     axes.annotate(
         "P(best)", (1.02, 1.0), (0, 4), xycoords="axes fraction", textcoords="offset points", va="bottom", fontsize=8
     )
-    axes.set_yticks(places, labels, fontsize=8)
-    axes.set_ylim(len(found) - 0.5, -0.5)
     axes.xaxis.set_major_locator(MaxNLocator(**TICKS))
     axes.set_xlabel("expected reward, with 95% interval")
-    axes.set_title(note, loc="left", fontsize=9)
-    dress(axes)
-    axes.grid(visible=False, axis="y")
+    dress_rows(axes, labels, note)
     axes.legend(**BELOW)
     return figure
 

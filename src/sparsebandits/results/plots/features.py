@@ -15,7 +15,7 @@ from sparsebandits.results.plots.style import (
     DASHES,
     TICKS,
     axes_in,
-    dress,
+    dress_rows,
     height_of,
     house_style,
     named,
@@ -99,7 +99,7 @@ def inclusion(policy: Known, most: int = 20, ax: Axes | None = None) -> Figure:
     axes.set_xticks(np.linspace(0.0, 1.0, 6))
     axes.set_xlabel("probability that the feature matters")
     note = "the prior leaves no feature out" if found.prior is None and all(r.inclusion == 1.0 for r in rows) else ""
-    _finish(axes, labels, found, note)
+    dress_rows(axes, labels, _title(found, len(rows), note))
     axes.legend(handles=handles, **BELOW)
     return figure
 
@@ -154,7 +154,7 @@ def effects(policy: Known, most: int = 20, ax: Axes | None = None) -> Figure:
             axes.plot([rows[i].mean for i in of], of, label=text, **style)  # type: ignore[arg-type]
     axes.xaxis.set_major_locator(MaxNLocator(**TICKS))
     axes.set_xlabel(f"effect of {found.unit} on the {found.scale}, with 95% interval")
-    _finish(axes, labels, found)
+    dress_rows(axes, labels, _title(found, len(rows)))
     axes.legend(**BELOW)
     return figure
 
@@ -170,10 +170,7 @@ def _probability(value: float) -> str:
     return ">0.99" if 0.995 <= value < 1.0 else f"{value:.2g}"
 
 
-def _finish(axes: Axes, labels: list[str], found: Effects, note: str = "") -> None:
-    axes.set_yticks(np.arange(len(labels)), labels, fontsize=8)
-    axes.set_ylim(len(labels) - 0.5, -0.5)
-    shown = f"{len(labels)} of {len(found.rows)} features" if len(labels) < len(found.rows) else ""
-    axes.set_title("; ".join(text for text in (shown, found.note, note) if text), loc="left", fontsize=9)
-    dress(axes)
-    axes.grid(visible=False, axis="y")
+def _title(found: Effects, count: int, note: str = "") -> str:
+    """Return how many features are shown, if not all, and what to know of them."""
+    shown = f"{count} of {len(found.rows)} features" if count < len(found.rows) else ""
+    return "; ".join(text for text in (shown, found.note, note) if text)

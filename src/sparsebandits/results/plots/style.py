@@ -177,6 +177,15 @@ def dress(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
+def dress_rows(axes: Axes, labels: Sequence[str], title: str) -> None:
+    """Name the rows of a figure that has one row per label, the first at the top, and dress it."""
+    axes.set_yticks(range(len(labels)), labels, fontsize=8)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_title(title, loc="left", fontsize=9)
+    dress(axes)
+    axes.grid(visible=False, axis="y")
+
+
 def legend_shape(labels: Sequence[str], width: float) -> tuple[int, float]:
     """Return the number of columns and the height, in inches, of a legend below a figure of this width."""
     longest = max(len(line) for label in labels for line in label.split("\n"))
