@@ -515,6 +515,8 @@ class Particles(Engine):
         Particles that all come from one place forget it before they have arrived: they do so together.
         """
         self.sweeps, self.memory = 0, 1.0
+        # Hyperparameters of the former place come first: with a noise that is far too small, most features would enter.
+        self._moves.hyperparameters(particles, sums, self._rng)
         earlier = particles.copy()
         before = self._remembered(earlier, x)
         while self.sweeps < MOST_REDRAWS:
