@@ -78,6 +78,15 @@ def test_rows_that_differ_in_cost_alone_are_different_actions() -> None:
     assert sb.decide(trials, cost="price", **QUICK).about["n_actions"] == 8, "the same cost: trials of the same action"
 
 
+@pytest.mark.parametrize("options", [{"batch": 3}, {"untried": True}, {"pending": ["9"]}, {"where": "price < 2.5"}])
+def test_rows_that_differ_in_cost_alone_need_not_be_on_offer_together(options: dict[str, Any]) -> None:
+    once = table(8).reset_index(drop=True)
+    twice = pd.concat([once.assign(price=3.0), once.assign(price=2.0, reward=np.nan)], ignore_index=True)
+    advice = sb.decide(twice, cost="price", **options, **QUICK)
+    shown = {row["action"]: row["cost"] for row in advice.recommendations[-1].explanation.table}
+    assert shown == {name: twice["price"][int(name)] for name in shown}
+
+
 def test_an_action_has_one_cost() -> None:
     frame = table().rename_axis("recipe").reset_index().assign(price=2.0)
     again = pd.concat([frame, frame[:2].assign(price=[2.0, 2.5])], ignore_index=True)

@@ -76,7 +76,7 @@ def test_rows_of_the_policy_and_no_others() -> None:
 
 
 def test_equal_features_of_unequal_costs() -> None:
-    """They are two actions, of which the cheap one is played; one of them alone could be either."""
+    """They are two actions, of which the cheap one is played; one of them alone is known by its row."""
     rows = np.vstack((ROWS, ROWS[:2], ROWS[5]))
     costs = np.append(np.full(12, 2.0), [1.0, 3.0, 2.0])
     policy = sb.policies.SparsePolicy(rows, PerCost(costs), n_draws=200, seed=1)
@@ -86,7 +86,10 @@ def test_equal_features_of_unequal_costs() -> None:
     assert together.reasons.columns["cost"].tolist() == [1.0, 2.0]
     assert policy.ask(available=[5, 6]).diagnostics["cost"] == 2.0, "costs are equal, whichever it is"
     with pytest.raises(ArgumentError, match=r"^actions: expected all rows, or none, .* got some of the rows \[0, 12\]"):
-        policy.ask(available=[0, 3])
+        policy.ask(rows[[0, 3]])
+    alone = policy.ask(available=[0, 3])
+    assert dict(zip(alone.reasons.candidates.tolist(), alone.reasons.columns["cost"], strict=True)) == {0: 2.0, 3: 2.0}
+    assert policy.ask(available=[12]).diagnostics["cost"] == 1.0
 
 
 @pytest.mark.parametrize("costs", [[], [1.0, 0.0], [1.0, -2.0], [1.0, np.nan], ["a"], 3.0, [[1.0]], None])

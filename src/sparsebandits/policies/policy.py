@@ -463,6 +463,8 @@ class Policy:
                 self._believe(believer, awaited)
             offered = offers if left is None or len(left) == len(offers) else offers.rows(left)
             beliefs = self._beliefs(offered, fork if believer is None else believer, memory, played, wins)
+            if offers is self.actions and offered is not offers:
+                beliefs.rows = left
             if self.rule.around:
                 beliefs.around = self._around()
                 beliefs.here = at_hand(offers, left, self._own if offers is self.actions else self._relative(offers))

@@ -52,6 +52,8 @@ class Beliefs:
         What may be offered in the rounds to come, for rules that ask for it.
     here : Around or None
         The actions, for the same rules, if these show rewards of actions that are not available.
+    rows : int array of shape (K,) or None
+        Which of the policy's own actions are on offer; None if all are, or others.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Beliefs:
     ) -> None:
         self.around: Around | None = None
         self.here: Around | None = None
+        self.rows: IntArray | None = None
         self.posterior = posterior
         self.features = features
         self.decisions = decisions

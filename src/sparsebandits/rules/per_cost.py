@@ -45,8 +45,8 @@ class PerCost(Goal):
 
     Rewards are Gaussian, and zero has to mean nothing gained: adding a number to all of them changes which action is
     best. Costs belong to the rows of the policy's actions. Some of these may be on offer (``available``, or a batch of
-    distinct ones), and no others. They are recognised by their features, so rows with equal features and unequal costs
-    have to be on offer together.
+    distinct ones), and no others. Actions that are given to ``ask`` in their place are recognised by their features, so
+    those with equal features and unequal costs have to be on offer together.
 
     Parameters
     ----------
@@ -106,7 +106,10 @@ class PerCost(Goal):
         every, own = np.array(self.costs), beliefs.features if beliefs.own is None else beliefs.own
         if len(own) != len(every):
             raise ArgumentValueError("costs", f"{len(own)} costs, one per row of the actions", f"{len(every)}")
-        found = every if own is beliefs.features else every[_rows(beliefs.features, own, every)]
+        if own is beliefs.features:
+            found = every
+        else:
+            found = every[_rows(beliefs.features, own, every) if beliefs.rows is None else beliefs.rows]
         return found, found / every.mean()
 
     def _best(self, beliefs: Beliefs) -> BestFor:
