@@ -65,6 +65,16 @@ def test_advice_changes_nothing() -> None:
     assert len(campaign.pending) == 1
 
 
+def test_a_saved_campaign_is_kept_in_its_file(tmp_path: Path) -> None:
+    """A reward that was told after ``save`` was in memory only."""
+    campaign, name = sb.Campaign(table(), **QUICK), str(table().index[0])
+    campaign.save(tmp_path / "one.campaign")
+    campaign.tell(name, 4.0)
+    campaign.save(tmp_path / "copy.campaign")
+    campaign.tell(name, 5.0)
+    assert [len(sb.Campaign.load(tmp_path / f"{one}.campaign").told) for one in ("one", "copy")] == [2, 1]
+
+
 @pytest.mark.parametrize("kind", ["frame", "csv", "xlsx"])
 def test_one_file_keeps_all_of_it(kind: str, tmp_path: Path) -> None:
     source: Any = table()

@@ -3,6 +3,7 @@
 import codecs
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 import sparsebandits as sb
 from sparsebandits import cli
 from sparsebandits.advice import rewards_file
+from sparsebandits.advice.decide import decide
 from sparsebandits.advice.rewards_file import add_rewards, parse_told
 from sparsebandits.arguments import ArgumentValueError
 
@@ -100,7 +102,7 @@ def test_the_loop_of_a_command_line(tmp_path: Path) -> None:
     waiting = json.loads(run(file, "--json", "--pending", "log", "--untried"))
     assert waiting["next"][0]["action"] != name
     told = run(file, "--tell", f"{name}=7.25", "--pending", "log")
-    assert f"Added 1 reward in {tmp_path / 'offers.rewards.csv'}" in told
+    assert f"Added {name} = 7.25 to {tmp_path / 'offers.rewards.csv'}" in told
     assert "3 past rewards" in told
     assert (tmp_path / "offers.rewards.csv").read_text() == f"action,reward\n{name},7.25\n"
     assert file.read_text() == TABLE
@@ -131,7 +133,7 @@ def test_a_reward_is_corrected(tmp_path: Path) -> None:
     file = tmp_path / "offers.csv"
     file.write_text(TABLE)
     run(file, "--tell", "b=6.55", "--tell", "b=7")
-    assert "Corrected 1 reward" in run(file, "--correct", "b=65.5")
+    assert "Corrected b = 65.5 in " in run(file, "--correct", "b=65.5")
     assert (tmp_path / "offers.rewards.csv").read_text() == "action,reward\nb,6.55\nb,65.5\n"
     result = CliRunner().invoke(cli.app, ["decide", str(file), "--correct", "d=1", *QUICK])
     assert "an action with a reward in" in str(result.exception)
@@ -146,6 +148,81 @@ def test_an_error_leaves_nothing_told(tmp_path: Path) -> None:
         result = CliRunner().invoke(cli.app, ["decide", str(file), "--tell", "d=1", "--seed", "0", *wrong])
         assert result.exit_code != 0
         assert (tmp_path / "offers.rewards.csv").read_bytes() == kept
+
+
+def test_an_interrupt_leaves_what_others_have_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file was put back as it had been at the start, without what another command had added meanwhile."""
+    file, rewards = tmp_path / "offers.csv", tmp_path / "offers.rewards.csv"
+    file.write_text(TABLE)
+    run(file, "--tell", "b=6.5")
+
+    def interrupted(*_: object, **__: object) -> None:
+        add_rewards(rewards, [("d", 3.0)])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sparsebandits.advice.decide.decide", interrupted)
+    CliRunner().invoke(cli.app, ["decide", str(file), "--tell", "d=1", *QUICK])
+    assert rewards.read_text() == "action,reward\nb,6.5\nd,3.0\n"
+
+
+def test_what_others_tell_meanwhile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, rewards = tmp_path / "offers.csv", tmp_path / "offers.rewards.csv"
+    file.write_text(TABLE)
+    learn = decide
+
+    def slow(*arguments: Any, **named: Any) -> Any:
+        add_rewards(rewards, [("d", 3.0)])
+        return learn(*arguments, **named)
+
+    monkeypatch.setattr("sparsebandits.advice.decide.decide", slow)
+    run(file, "--tell", "b=1")
+    assert rewards.read_text() == "action,reward\nd,3.0\nb,1.0\n"
+
+
+@pytest.mark.parametrize("options", [["--log", "notes.txt"], ["--html", "/dev/null"]])
+def test_a_log_or_a_page_that_cannot_be_written_leaves_nothing_told(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("offers.csv").write_text(TABLE)
+    Path("notes.txt").write_text("not a log\n")
+    result = CliRunner().invoke(cli.app, ["decide", "offers.csv", "--tell", "b=1", *options, *QUICK])
+    assert result.exit_code != 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt", "offers.csv"]
+
+
+def test_an_error_after_rewards_were_written_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    file = tmp_path / "offers.csv"
+    file.write_text(TABLE)
+    monkeypatch.setattr("sparsebandits.advice.advice.Advice.append_to", full)
+    result = CliRunner().invoke(cli.app, ["decide", str(file), "--tell", "b=1", *QUICK])
+    assert result.exit_code != 0
+    assert "the rewards are in " in result.output
+    assert "do not tell them again" in result.output
+    assert (tmp_path / "offers.rewards.csv").read_text() == "action,reward\nb,1.0\n"
+
+
+@pytest.mark.parametrize(("told", "decimal"), [("1,234", "."), ("1.234", ","), ("-12,500 kg", "."), ("€ 1.234", ",")])
+def test_numbers_that_read_both_ways_are_refused(told: str, decimal: str) -> None:
+    with pytest.raises(ArgumentValueError, match="reads as thousands or as a fraction"):
+        parse_told([f"b={told}"], ["b"], decimal)
+
+
+@pytest.mark.parametrize(
+    ("told", "decimal", "found"),
+    [
+        ("1.234", ".", 1.234),
+        ("5,125", ",", 5.125),
+        ("0,125", ".", 0.125),
+        ("70,2", ".", 70.2),
+        ("1,234.5", ".", 1234.5),
+    ],
+)
+def test_numbers_that_read_one_way(told: str, decimal: str, found: float) -> None:
+    assert parse_told([f"b={told}"], ["b"], decimal) == [("b", found)]
 
 
 def test_an_error_in_a_correction_leaves_nothing_told(tmp_path: Path) -> None:

@@ -593,3 +593,16 @@ def test_stating_what_was_assumed_changes_nothing(file: str, tmp_path: Path) -> 
 def test_two_results_are_asked_about() -> None:
     with pytest.raises(ArgumentValueError, match=r"got 'yield' and 'score'.*; say which one with --as yield=reward$"):
         read_history(TABLES / "two_results.csv")
+
+
+def test_formulas_without_stored_values_are_refused(tmp_path: Path) -> None:
+    """They were read as empty cells: rewards vanished."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["name", "price", "reward"], ["a", 1.0, "=B2*2"], ["b", 2.0, None], ["c", 3.0, "=B4*2"]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(
+        ArgumentValueError, match=r"formulas with stored values .* got none in C2 of worksheet Sheet in"
+    ):
+        read_history(tmp_path / "t.xlsx")

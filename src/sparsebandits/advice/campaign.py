@@ -238,11 +238,14 @@ class Campaign:
         Parameters
         ----------
         path : str or path, optional
-            The file; by default that of the campaign.
+            The file; by default that of the campaign. A campaign without a file is kept in this one from now on; a copy
+            is written of a campaign that has another.
         """
         content = self._content(self._told, self._pending)
         if path is not None and (self.path is None or Path(path).resolve() != self.path.resolve()):
             write_atomically(path, content)
+            if self.path is None:
+                self.path, self._written = Path(path), content
         elif self.path is None:
             raise ArgumentValueError("path", "a path, since the campaign has none", "none")
         else:

@@ -60,6 +60,7 @@ def read_workbook(
     except (BadZipFile, KeyError, ValueError, OSError, SyntaxError, EOFError, TypeError, AttributeError) as error:
         why = f"{type(error).__name__}: {error}"
         raise ArgumentValueError(argument, "a complete Excel workbook", f"{path}: {shown(why)}") from None
+    _check_formulas(argument, path, content, dict(sheets))
     filled = [(name, rows) for name, rows in sheets if rows]
     if not filled:
         raise ArgumentValueError(argument, "a table in the workbook", f"none in {path}")
@@ -75,6 +76,25 @@ def read_workbook(
     if len(filled) > 1:
         remarks.append(f"worksheet {name} is read, not {', '.join([one for one, _ in filled if one != name][:3])}")
     return columns, [row + 1 for row, _ in body], (*remarks, *left_out(first), *renamed, *kept)
+
+
+def _check_formulas(
+    argument: str, path: str | os.PathLike[str], content: bytes, sheets: dict[str, list[list[Any]]]
+) -> None:
+    """Refuse formulas without a stored value, which a program has written and no spreadsheet has computed yet."""
+    from openpyxl import load_workbook
+
+    if all(cell is not None for rows in sheets.values() for row in rows for cell in row):
+        return
+    book = load_workbook(io.BytesIO(content), read_only=True)
+    for name, rows in sheets.items():
+        for values, cells in zip(rows, book[name].iter_rows() if rows else (), strict=False):
+            for value, cell in zip(values, cells, strict=False):
+                if value is None and getattr(cell, "data_type", None) == "f":
+                    expected = "formulas with stored values (open the file in Excel or LibreOffice, and save it)"
+                    raise ArgumentValueError(
+                        argument, expected, f"none in {cell.coordinate} of worksheet {name} in {path}"
+                    )
 
 
 def _header(rows: Sequence[Sequence[Any]]) -> int:

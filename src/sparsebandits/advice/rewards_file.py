@@ -8,6 +8,7 @@ import codecs
 import csv
 import io
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +25,9 @@ HEADER = ("action", "reward")
 SUFFIX = ".rewards.csv"
 BACKUP = ".bak"
 EXPECTED = "'ACTION=REWARD', such as 'C15=69.3'"
+
+BOTH_WAYS = re.compile(r"^[^\d.,]*[1-9]\d{0,2}([.,])\d{3}(?![\d.,])")
+"""Numbers such as 1,234, whose mark may be that of thousands or of decimals."""
 
 
 def rewards_path(table: str | os.PathLike[str]) -> Path:
@@ -57,7 +61,10 @@ def parse_told(told: Sequence[str], names: Sequence[str], decimal: str = ".") ->
     for one in told:
         name, mark, value = one.rpartition("=")
         number = _reward(value, decimal) if mark else None
-        if number is None:
+        unclear = BOTH_WAYS.search(value)
+        if unclear is not None and unclear[1] != decimal:
+            wrong.append(f"{shown(one)}, which reads as thousands or as a fraction: leave out {shown(unclear[1])}")
+        elif number is None:
             wrong.append(f"{shown(one)}, which does not read {EXPECTED}")
         elif not abs(number) <= LARGEST_CELL:
             wrong.append(f"{shown(one)}, whose reward is not of magnitude at most {LARGEST_CELL:g}")
@@ -109,7 +116,7 @@ def add_rewards(path: str | os.PathLike[str], told: Sequence[tuple[str, float]])
         if before.strip():
             header = next(csv.reader(text.splitlines()[dialect.preamble :], delimiter=dialect.delimiter), [])
             if len(header) != len(HEADER):
-                got = f"{len(header)} columns in {path}"
+                got = f"{len(header)} columns in {file.name}"
                 raise ArgumentValueError("rewards", "a text file with two columns, the action and its reward", got)
         end = "\r\n" if "\r\n" in text else "\n"
         out = io.StringIO(newline="")
@@ -158,7 +165,7 @@ def correct_rewards(path: str | os.PathLike[str], told: Sequence[tuple[str, floa
         for name, reward in told:
             places = [place for place, row in enumerate(rows) if len(row) == 2 and unescaped(row[0].strip()) == name]
             if not places:
-                raise ArgumentValueError("correct", f"an action with a reward in {path}", shown(name))
+                raise ArgumentValueError("correct", f"an action with a reward in {file.name}", shown(name))
             rows[places[-1]][1] = repr(reward).replace(".", dialect.decimal)
         out = io.StringIO(newline="")
         end = "\r\n" if "\r\n" in text else "\n"
@@ -167,22 +174,6 @@ def correct_rewards(path: str | os.PathLike[str], told: Sequence[tuple[str, floa
         marked = before.startswith(codecs.BOM_UTF8)
         encoding = dialect.encoding if marked else dialect.encoding.removesuffix("-sig")
         write_atomically(file, out.getvalue().encode(encoding))
-
-
-def restore(path: str | os.PathLike[str], before: bytes | None) -> None:
-    """Put back what a file had before, or remove it if there was none.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    before : bytes or None
-        Its content; None if it did not exist.
-    """
-    if before is None:
-        Path(path).unlink(missing_ok=True)
-    else:
-        write_atomically(path, before)
 
 
 def _continued(encoding: str, before: bytes) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -155,7 +156,7 @@ def decide(
     from sparsebandits.advice.decide import decide
     from sparsebandits.advice.log import log_path, pending_in, record_rewards
     from sparsebandits.advice.read import read_history
-    from sparsebandits.advice.rewards_file import add_rewards, correct_rewards, parse_told, restore, rewards_path
+    from sparsebandits.advice.rewards_file import parse_told, rewards_path
     from sparsebandits.experiments.progress import waiting
     from sparsebandits.files import write_atomically
 
@@ -168,27 +169,27 @@ def decide(
     reading: dict[str, Any] = {"columns": _kinds(kinds), "where": where or (), "cost": cost, "decimal": decimal}
     lines = []
     aim = None if target is None else _number("target", target)
-    before = told_file.read_bytes() if told_file.is_file() else None
     told: list[tuple[str, float]] = []
+    corrected: list[tuple[str, float]] = []
     under_way = [one for one in pending or () if one != LOG]
-    try:
+    with TemporaryDirectory() as folder:
+        learnt = second
         if tell or correct or (pending and LOG in pending):
-            present = second if before is not None or not tell else None  # the first reward makes the file
+            present = second if told_file.is_file() or not tell else None  # the first reward makes the file
             past = read_history(file, present, name, reward or None, ignore or (), **reading)
             told, corrected = (parse_told(one or (), past.names, past.decimal) for one in (tell, correct))
-            for given, change, word in ((told, add_rewards, "Added"), (corrected, correct_rewards, "Corrected")):
-                if given:
-                    said = change(told_file, given)
-                    second = told_file
-                    lines.append(f"{word} {len(given)} reward{'s' if len(given) > 1 else ''} in {told_file}")
-                    lines += [said] if said else []
-            past = read_history(file, second, name, reward or None, ignore or (), **reading)
+            if told or corrected:  # a copy is learnt from, so that nothing is told before there is an answer
+                learnt, second = Path(folder, told_file.name), told_file
+                if told_file.is_file():
+                    learnt.write_bytes(told_file.read_bytes())
+                _write_rewards(learnt, told, corrected)
+            past = read_history(file, learnt, name, reward or None, ignore or (), **reading)
         if pending and LOG in pending:
             under_way += pending_in(log_path(file) if path is None else path, past)
         with waiting("learning from the table"):
             advice = decide(
                 file,
-                second,
+                learnt,
                 name=name,
                 reward_columns=reward or None,
                 ignore=ignore or (),
@@ -207,30 +208,50 @@ def decide(
                 **reading,
             )
             page = None if html is None else advice.to_html()
-    except BaseException:  # without an answer, the rewards would be told again
-        if tell or correct:
-            restore(told_file, before)
-        raise
-    if second is not None and rewards is None:
-        lines.append(f"Past rewards are read from {second} too")
-    if under_way:
-        lines.append(f"Pending: {', '.join(under_way)}")
-    elif path is not None and path.exists() and (known := pending_in(path, advice.past)):
-        listed = ", ".join(dict.fromkeys(known))
-        lines.append(f"Recommended before, without a reward yet: {listed} (--pending log counts with them)")
-    if path is not None:
-        record_rewards(path, told)
-        advice.append_to(path)
-        lines.append(f"Appended to {path}")
+    known = pending_in(path, advice.past) if path is not None and path.exists() else []  # refuses what is no log
     if html is not None and page is not None:
         write_atomically(html, page.encode())
-        lines.append(f"Wrote {html}")
-    if as_json:
-        typer.echo(json.dumps({**advice.to_dict(), "log": None if path is None else str(path)}, indent=2))
-        return
-    typer.echo(advice.report(show))
-    if lines:
-        typer.echo("\n" + "\n".join(lines))
+    lines += _write_rewards(told_file, told, corrected)
+    try:
+        if second is not None and rewards is None:
+            lines.append(f"Past rewards are read from {second} too")
+        if under_way:
+            lines.append(f"Pending: {', '.join(under_way)}")
+        elif known:
+            listed = ", ".join(dict.fromkeys(known))
+            lines.append(f"Recommended before, without a reward yet: {listed} (--pending log counts with them)")
+        if path is not None:
+            record_rewards(path, told)
+            advice.append_to(path)
+            lines.append(f"Appended to {path}")
+        if html is not None:
+            lines.append(f"Wrote {html}")
+        if as_json:
+            typer.echo(json.dumps({**advice.to_dict(), "log": None if path is None else str(path)}, indent=2))
+        else:
+            typer.echo(advice.report(show))
+            if lines:
+                typer.echo("\n" + "\n".join(lines))
+    except BaseException:
+        if told or corrected:
+            typer.echo(f"sparsebandits: the rewards are in {told_file} all the same: do not tell them again", err=True)
+        raise
+
+
+def _write_rewards(file: Path, told: list[tuple[str, float]], corrected: list[tuple[str, float]]) -> list[str]:
+    """Add rewards to a file and correct others, and return what was done, in words."""
+    from sparsebandits.advice.rewards_file import add_rewards, correct_rewards
+
+    lines = []
+    for given, change, words in (
+        (told, add_rewards, "Added {} to {}"),
+        (corrected, correct_rewards, "Corrected {} in {}"),
+    ):
+        if given:
+            said = change(file, given)
+            listed = ", ".join(f"{name} = {reward:.12g}" for name, reward in given)
+            lines += [words.format(listed, file), *([said] if said else [])]
+    return lines
 
 
 def _check_paths(table: Path, told: Path, log: Path | None, html: Path | None) -> None:
