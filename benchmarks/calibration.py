@@ -16,9 +16,6 @@ the test sees it.
 import argparse
 import datetime
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -213,16 +210,7 @@ from benchmarks import calibration
 cases = {{case: [calibration.replicate(case, seed) for seed in range({SAME})] for case in calibration.CASES}}
 print(json.dumps({{"code": calibration.digest(), "cases": cases}}))
 """
-    paths = os.pathsep.join(map(str, (checkout / "src", checkout)))
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": paths},
-        cwd=checkout,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    before, now = json.loads(done.stdout.splitlines()[-1]), json.loads(json.dumps(first_replications()))
+    before, now = sources.printed_by(checkout, program), json.loads(json.dumps(first_replications()))
     if before["code"] != stored["code"]:
         raise SystemExit("the stored run belongs to other code than that of the checkout")
     differing = [case for case in CASES if before["cases"][case] != now["cases"][case]]

@@ -9,6 +9,10 @@ The files are read, not imported: the key of the kernel cache has to be known be
 
 import ast
 import hashlib
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -45,6 +49,20 @@ def digest(modules: Iterable[str], source: Path = SOURCE) -> str:
     trees = import_closure(modules, source)
     code = [(name, _plain(trees[name])) for name in sorted(trees)]
     return hashlib.sha256(repr(code).encode()).hexdigest()[:16]
+
+
+def printed_by(checkout: Path, program: str) -> Any:
+    """Return the JSON value in the last line that a program prints with the code of another checkout."""
+    paths = os.pathsep.join(map(str, (checkout / "src", checkout)))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": paths},
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def _file(name: str, source: Path) -> Path | None:

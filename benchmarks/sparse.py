@@ -110,7 +110,7 @@ def learnt(**changes: Any) -> Maker:
 
 
 def papers(instance: sb.environments.Instance, problem: sb.experiments.Problem) -> sb.Policy:
-    """Return sparse IDS on the paper's sampler, with the constants that did best in ``benchmarks.langevin``."""
+    """Return sparse IDS on the paper's sampler, with the constants that ``papers.hao2021.tuning`` starts from."""
     prior = true_prior(instance, spike=sb.LaplaceSpike(0.1))
     options: dict[str, Any] = {"chains": 100, "warm_start": True, "learning_rate": 1.0}
     return sparse_ids(instance, problem, prior=prior, engine="langevin", engine_options=options)

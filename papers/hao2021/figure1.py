@@ -18,6 +18,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import sparsebandits as sb
+from papers.hao2021.current import code, is_current
 from papers.hao2021.runs import SCALES, Report
 from sparsebandits.experiments import now, shown_progress, surroundings
 from sparsebandits.files import write_atomically
@@ -66,17 +67,14 @@ def found(seed: int) -> dict[str, dict[str, float]]:
 def main(out: Path, size: str, workers: int) -> Report:
     """Draw the figure into ``out``; return the errors of posterior means over data sets."""
     count, file = SCALES[size].trials, out / FILE
-    if file.exists():
-        there = len(json.loads(file.read_text())["data sets"])
-        if there != count:
-            raise ValueError(f"out: {file} has {there} data sets and this run has {count}; choose another directory")
-    else:
+    there = json.loads(file.read_text()) if file.exists() else {"provenance": {}, "data sets": []}
+    if not (is_current(there["provenance"]) and len(there["data sets"]) == count):
         rows = []
         with shown_progress(f"figure1, {count} data sets") as progress:
             for row in Parallel(workers, return_as="generator")(delayed(found)(seed) for seed in range(count)):
                 rows.append(row)
                 progress(len(rows), count)
-        content = {"provenance": {"finished": now(), **surroundings()}, "data sets": rows}
+        content = {"provenance": {"finished": now(), "code": code(), **surroundings()}, "data sets": rows}
         write_atomically(file, (json.dumps(content, indent=1) + "\n").encode())
     return Report(table(file), [*draw(out), file])
 

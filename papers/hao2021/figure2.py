@@ -4,6 +4,9 @@ d = 10, s = 2, noise variance 2, 200 trials, 10,000 draws. The paper does not st
 1000 here, and ε is swept. There are two priors, as the paper does not state that either. The informed prior knows the
 structure of the instance: the last coefficient is −1, and each of the others is N(0, ε²) with probability
 (s − 1)/(d − 1), else zero. The symmetric prior knows only the number and the mean square of the coefficients.
+
+Sparse IDS and sparse TS also play on the paper's own sampler (``algorithm1.py``), whose prior is the symmetric one: as
+it is printed, it has one spike and one slab for all coefficients. Its constants are those that were tuned at d = 20.
 """
 
 from functools import cache
@@ -12,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import sparsebandits as sb
+from papers.hao2021 import algorithm1
 from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, final_regret, run
 from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
@@ -38,11 +42,15 @@ def informed_prior(dimension: int, sparsity: int, epsilon: float) -> sb.SpikeSla
     return sb.SpikeSlab(inclusion, variance, mean)
 
 
+def mean_square(sparsity: int, epsilon: float) -> float:
+    """Return the mean square of the nonzero coefficients of the illustrative example."""
+    return ((sparsity - 1) * epsilon**2 + 1.0) / sparsity
+
+
 def policies(epsilon: float) -> dict[str, PolicyMaker]:
     """Return IDS and TS under both priors."""
     informed = informed_prior(DIMENSION, SPARSITY, epsilon)
-    mean_square = ((SPARSITY - 1) * epsilon**2 + 1.0) / SPARSITY
-    symmetric = sb.SpikeSlab(SPARSITY / DIMENSION, mean_square)
+    symmetric = sb.SpikeSlab(SPARSITY / DIMENSION, mean_square(SPARSITY, epsilon))
     return {
         IDS: sb.maker(sb.SparseIDS, prior=informed, rule="information-ratio", n_draws=DRAWS),
         RANDOMISED: sb.maker(sb.SparseIDS, prior=informed, selection="randomised", n_draws=DRAWS),
@@ -50,6 +58,12 @@ def policies(epsilon: float) -> dict[str, PolicyMaker]:
         IDS + SYMMETRIC: sb.maker(sb.SparseIDS, prior=symmetric, rule="information-ratio", n_draws=DRAWS),
         TS + SYMMETRIC: sb.maker(sb.SparseTS, prior=symmetric, n_draws=DRAWS),
     }
+
+
+def on_papers_sampler(epsilon: float) -> dict[str, PolicyMaker]:
+    """Return IDS and TS on Algorithm 1, under the symmetric prior."""
+    constants = algorithm1.TUNED[min(algorithm1.TUNED)]
+    return algorithm1.policies(constants, SPARSITY / DIMENSION, mean_square(SPARSITY, epsilon))
 
 
 @cache
@@ -65,16 +79,16 @@ def name_of(epsilon: float) -> str:
 
 def main(out: Path, size: str, workers: int) -> Report:
     """Run the missing trials in ``out``, draw the figures there, and return regret and pulls of each policy."""
-    thin = SCALES[size].thinned(3)
-    results = {
-        epsilon: run(environment(epsilon), policies(epsilon), thin, out, name_of(epsilon), workers)
-        for epsilon in EPSILONS
-    }
+    thin, results = SCALES[size].thinned(3), {}
+    for epsilon in EPSILONS:
+        trials = thin.langevin_trials[DIMENSION]
+        later = {name: (make, trials) for name, make in on_papers_sampler(epsilon).items()}
+        results[epsilon] = run(environment(epsilon), policies(epsilon), thin, out, name_of(epsilon), workers, later)
     return Report(table(results), [*draw(results, out), *(out / f"{name_of(epsilon)}.parquet" for epsilon in EPSILONS)])
 
 
 def draw(results: dict[float, Result], out: Path) -> list[Path]:
-    """Draw regret and informative pulls over ε, and the histogram at one ε."""
+    """Draw regret over rounds, regret and informative pulls over ε, and the histogram at one ε."""
     pulls = {epsilon: informative_pulls(result, epsilon) for epsilon, result in results.items()}
     names = list(next(iter(results.values())).regret)
     regret = {name: {epsilon: result.final(name) for epsilon, result in results.items()} for name in names}
@@ -82,11 +96,12 @@ def draw(results: dict[float, Result], out: Path) -> list[Path]:
     title = f"Illustrative example, d = {DIMENSION}, s = {SPARSITY}, noise variance {NOISE_VARIANCE:g}"
     files = []
     for suffix in ("png", "svg"):
-        paths = [out / f"figure2-{part}.{suffix}" for part in ("regret", "pulls", "histogram")]
+        paths = [out / f"figure2-{part}.{suffix}" for part in ("regret", "pulls", "histogram", "rounds")]
         sb.plots.sweep(regret, paths[0], "ε", title=title)
         sb.plots.sweep(informative, paths[1], "ε", "informative pulls in a trial", title)
         shown = {name: counts for name, counts in pulls[SHOWN].items() if SYMMETRIC not in name}
         sb.plots.pull_histograms(shown, paths[2], f"{title}, ε = {SHOWN:g}", "pulls of informative actions in a trial")
+        sb.plots.regret_panels({f"ε = {epsilon:g}": result for epsilon, result in results.items()}, paths[3], title)
         files += paths
     return files
 

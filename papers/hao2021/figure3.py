@@ -6,32 +6,51 @@ second moment: inclusion s/d and slab N(0, 1/s), or N(0, I/d).
 
 ESTC is shown twice: with the exploration length and penalty of its theorem, and with a tuned length and a
 cross-validated penalty. As far as the paper says, it tunes only LinUCB.
+
+Sparse IDS and sparse TS are also shown on the paper's own sampler (``algorithm1.py``). Two policies are not in the
+paper: this package's default rule with the same prior and a known horizon, and its default policy, which knows none of
+noise, sparsity, effect size and horizon.
 """
 
 from pathlib import Path
 
 import sparsebandits as sb
+from papers.hao2021 import algorithm1
 from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, Scale, final_regret, run
 from sparsebandits import Result
 from sparsebandits.experiments import PolicyMaker, Tuning
 from sparsebandits.results import Rows
 
 DIMENSIONS = (20, 40, 100)
-ACTIONS = 200
-SPARSE_IDS, PAPERS_OWN = "sparse IDS", "sparse IDS, Langevin"
+ACTIONS, FEATURES_PER_EFFECT = 200, 10
+SPARSE_IDS, SPARSE_TS = "sparse IDS", "sparse TS"
+COST_TO_GO, DEFAULT = "sparse cost to go", "SparseIDS, default"
+"""This package's default rule with known prior and horizon, and its default policy."""
+
 ESTC = ("ESTC", "ESTC, tuned")
 WIDTHS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 LENGTHS = (25, 50, 75, 100, 150, 200, 300)
 
 
+def environment(dimension: int) -> sb.environments.GaussianActions:
+    """Return the worlds of a panel."""
+    return sb.environments.GaussianActions(
+        dimension,
+        dimension // FEATURES_PER_EFFECT,
+        n_actions=ACTIONS,
+        correlation=0.6,
+        noise_variance=NOISE_VARIANCE,
+    )
+
+
 def policies(dimension: int, scale: Scale) -> dict[str, PolicyMaker | Tuning]:
-    """Return all policies except the one on the paper's sampler."""
-    sparsity = dimension // 10
+    """Return all policies except those on the paper's sampler."""
+    sparsity = dimension // FEATURES_PER_EFFECT
     prior = sb.SpikeSlab(sparsity / dimension, 1.0 / sparsity)
     lengths = tuple(length for length in LENGTHS if length <= scale.horizon)
     return {
         SPARSE_IDS: sb.maker(sb.SparseIDS, prior=prior, rule="information-ratio", n_draws=DRAWS),
-        "sparse TS": sb.maker(sb.SparseTS, prior=prior, n_draws=DRAWS),
+        SPARSE_TS: sb.maker(sb.SparseTS, prior=prior, n_draws=DRAWS),
         "linear IDS": sb.maker(sb.LinearIDS),
         "LinTS": sb.maker(sb.LinTS),
         "LinUCB, tuned": Tuning(
@@ -45,38 +64,39 @@ def policies(dimension: int, scale: Scale) -> dict[str, PolicyMaker | Tuning]:
             scale.tuning_trials,
             scale.horizon,
         ),
+        COST_TO_GO: sb.maker(sb.SparseIDS, prior=prior),
+        DEFAULT: sb.maker(sb.SparseIDS, noise_variance=None, horizon=None, intercept=True),
     }
 
 
-def papers_own(dimension: int) -> PolicyMaker:
-    """Return sparse IDS on Algorithm 1, with the constants that performed best in ``benchmarks.langevin``."""
-    sparsity = dimension // 10
-    return sb.maker(
-        sb.SparseIDS,
-        prior=sb.SpikeSlab(sparsity / dimension, 1.0 / sparsity, spike=sb.LaplaceSpike(0.1)),
-        rule="information-ratio",
-        n_draws=DRAWS,
-        engine="langevin",
-        engine_options={"chains": 100, "warm_start": True, "learning_rate": 1.0},
-    )
+def on_papers_sampler(dimension: int) -> dict[str, PolicyMaker]:
+    """Return sparse IDS and sparse TS on Algorithm 1, with the constants that were tuned at this dimension."""
+    sparsity = dimension // FEATURES_PER_EFFECT
+    return algorithm1.policies(algorithm1.TUNED[dimension], sparsity / dimension, 1.0 / sparsity)
 
 
 def main(out: Path, size: str, workers: int) -> Report:
     """Run the missing trials in ``out``, draw the figure there, and return the final regret of each policy."""
     scale, results = SCALES[size], {}
     for dimension in DIMENSIONS:
-        environment = sb.environments.GaussianActions(
-            dimension, dimension // 10, n_actions=ACTIONS, correlation=0.6, noise_variance=NOISE_VARIANCE
+        trials = scale.langevin_trials[dimension]
+        later = {name: (make, trials) for name, make in on_papers_sampler(dimension).items()}
+        results[dimension] = run(
+            environment(dimension), policies(dimension, scale), scale, out, name_of(dimension), workers, later
         )
-        later = {PAPERS_OWN: (papers_own(dimension), scale.langevin_trials[dimension])}
-        name = f"figure3-d{dimension}"
-        results[dimension] = run(environment, policies(dimension, scale), scale, out, name, workers, later)
-    return Report(table(results), [*draw(results, out), *(out / f"figure3-d{d}.parquet" for d in DIMENSIONS)])
+    return Report(table(results), [*draw(results, out), *(out / f"{name_of(d)}.parquet" for d in DIMENSIONS)])
+
+
+def name_of(dimension: int) -> str:
+    """Return the name of the results at this dimension."""
+    return f"figure3-d{dimension}"
 
 
 def draw(results: dict[int, Result], out: Path) -> list[Path]:
     """Draw one panel per dimension; the curves of ESTC, with several times the regret of others, may leave it."""
-    panels = {f"d = {dimension}, s = {dimension // 10}": result for dimension, result in results.items()}
+    panels = {
+        f"d = {dimension}, s = {dimension // FEATURES_PER_EFFECT}": result for dimension, result in results.items()
+    }
     files = [out / f"figure3.{suffix}" for suffix in ("png", "svg")]
     for file in files:
         title = f"{ACTIONS} Gaussian actions, one feature in ten matters, noise variance {NOISE_VARIANCE:g}"

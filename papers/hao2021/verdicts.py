@@ -1,7 +1,7 @@
 """Verdicts on the paper's claims: every number, interval and verdict of README.md, computed from results.
 
 ``python -m papers.hao2021.verdicts`` prints the tables from the committed results, and ``python -m papers.hao2021 all``
-those from its own results. A test compares the former with the README.
+those from its own results. ``python -m papers.hao2021.renew`` writes the former into the README, and a test compares.
 
 The statement that a number is below a limit holds if its whole 95% interval is below the limit, fails if the whole
 interval is above it, and is open if the limit is inside.
@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 import sparsebandits as sb
-from papers.hao2021 import claim1, figure1, figure2, figure3
+from papers.hao2021 import algorithm1, claim1, figure1, figure2, figure3
 from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments import duration
 from sparsebandits.results import estimate_mean, paired, statistic_interval
 
 RESULTS = Path(__file__).parent / "results"
+README = RESULTS.parent / "README.md"
 HOLDS, FAILS, OPEN = "holds", "FAILS", "open"
 NEAR = 0.2
 """Largest mean error of posterior means that counts as near; least squares on the true pattern has about 0.1."""
@@ -36,6 +37,9 @@ EARLY = 100
 """The round of figure 3 that stands for "early" (in a short run, a tenth of it); the last round stands for "late"."""
 
 IGNORE_SPARSITY = ("linear IDS", "LinTS", "LinUCB, tuned")
+ON_PAPERS_SAMPLER = (algorithm1.IDS, algorithm1.TS)
+BEYOND = (figure3.COST_TO_GO, figure3.DEFAULT)
+"""Policies of figure 3 that are not in the paper."""
 
 
 class Estimate(sb.results.Estimate):
@@ -91,35 +95,86 @@ def posteriors_are_near(results: Path) -> str:
 
 
 def lowest_regret(results: Path) -> str:
-    """Figure 3: sparse IDS has the lowest regret; each policy is compared on the trials that both have played."""
+    """Figure 3: sparse IDS has the lowest regret of the paper's policies, all on exact posteriors."""
     rows = []
     for d, result in figure3_results(results).items():
-        mine = result.final(figure3.SPARSE_IDS)
-        others = {name: result.final(name) for name in result.regret if name != figure3.SPARSE_IDS}
-        for name, regret in sorted(others.items(), key=lambda other: -ratio(mine, other[1]).value):
-            less = difference(mine, regret)
-            shared = mine[: len(regret)]
-            rows.append(
-                (d, name, len(regret), mean_of(regret), mean_of(shared), less, ratio(mine, regret), less.below(0.0))
-            )
-    columns = ("d", "policy", "trials", "its regret", "sparse IDS", "difference", "ratio", "sparse IDS is lower")
+        others = [name for name in result.regret if name not in (figure3.SPARSE_IDS, *ON_PAPERS_SAMPLER, *BEYOND)]
+        rows += _compared(d, result, figure3.SPARSE_IDS, others)
+    return markdown(_comparison(figure3.SPARSE_IDS), rows)
+
+
+def on_papers_sampler(results: Path) -> str:
+    """Figure 3: the same for sparse IDS on the paper's sampler, against sparse TS on it and against all others."""
+    rows = []
+    for d, result in figure3_results(results).items():
+        others = [name for name in result.regret if name not in (algorithm1.IDS, *BEYOND)]
+        rows += _compared(d, result, algorithm1.IDS, others)
+    return markdown(_comparison("it"), rows)
+
+
+def beyond_the_paper(results: Path) -> str:
+    """Figure 3: policies of this package that are not in the paper, against the paper's rule and the best rival."""
+    rows = []
+    for d, result in figure3_results(results).items():
+        rivals = [name for name in result.regret if name not in (figure3.SPARSE_IDS, *ON_PAPERS_SAMPLER, *BEYOND)]
+        best = min(rivals, key=lambda name: float(result.final(name).mean()))
+        for name in (name for name in BEYOND if name in result.regret):
+            regret = result.final(name)
+            against = [ratio(regret, result.final(other)) for other in (figure3.SPARSE_IDS, best)]
+            rows.append((d, name, mean_of(regret), _median(regret), *against, best))
+    columns = (
+        "d",
+        "policy",
+        "its regret",
+        "median",
+        "ratio to sparse IDS",
+        "ratio to the best rival",
+        "the best rival",
+    )
     return markdown(columns, rows)
+
+
+def _compared(d: int, result: Result, mine: str, others: Sequence[str]) -> list[Sequence[object]]:
+    """Return a row for each of the others, those with the least regret first, on the trials that both have played."""
+    if mine not in result.regret:
+        return []
+    own = result.final(mine)
+    rows: list[Sequence[object]] = []
+    for name in sorted(others, key=lambda other: -ratio(own, result.final(other)).value):
+        one, other = paired(own, result.final(name))
+        less = difference(one, other)
+        wins = f"{int((one < other).sum())} of {len(one)}"
+        numbers = (mean_of(other), _median(other), mean_of(one), _median(one), less, ratio(one, other))
+        rows.append((d, name, *numbers, wins, less.below(0.0)))
+    return rows
+
+
+def _comparison(mine: str) -> tuple[str, ...]:
+    """Return the columns of a comparison."""
+    return ("d", "policy", "its regret", "median", mine, "median", "difference", "ratio", "wins", f"{mine} is lower")
+
+
+def _median(regret: FloatArray) -> str:
+    return f"{np.median(regret):.3g}"
 
 
 def advantage_grows(results: Path) -> str:
     """Figure 3: the advantage of sparse IDS grows with d, as a difference and as a ratio."""
     every = figure3_results(results)
     small, large = every[min(every)], every[max(every)]
+    exact = [name for name in large.regret if name not in (figure3.SPARSE_IDS, *ON_PAPERS_SAMPLER, *BEYOND)]
+    pairs = [(figure3.SPARSE_IDS, name) for name in exact]
+    pairs += [ON_PAPERS_SAMPLER] if set(ON_PAPERS_SAMPLER) <= set(large.regret) else []
     rows = []
-    for name in (name for name in large.regret if name != figure3.SPARSE_IDS):
-        regrets = [part.final(policy) for part in (large, small) for policy in (figure3.SPARSE_IDS, name)]
+    for mine, name in pairs:
+        regrets = [part.final(policy) for part in (large, small) for policy in (mine, name)]
         columns = np.stack([regret[: min(map(len, regrets))] for regret in regrets], axis=1)
         growth = mean_of((columns[:, 0] - columns[:, 1]) - (columns[:, 2] - columns[:, 3]))
         ratios = Estimate(float(_change_of_ratio(columns)), *statistic_interval(columns, _change_of_ratio))
-        rows.append((name, len(columns), growth, growth.below(0.0), ratios, ratios.below(0.0)))
+        rows.append((mine, name, len(columns), growth, growth.below(0.0), ratios, ratios.below(0.0)))
     d = f"d = {min(every)} to {max(every)}"
-    columns_shown = ("against", "trials", f"change of difference, {d}", "grows", f"change of ratio, {d}", "falls")
-    return markdown(columns_shown, rows)
+    change = (f"change of difference, {d}", "grows", f"change of ratio, {d}", "falls")
+    return markdown(("policy", "against", "trials", *change), rows)
 
 
 def early_and_late(results: Path) -> str:
@@ -148,10 +203,13 @@ def invests_in_information(results: Path) -> str:
         (figure2.IDS, figure2.TS),
         (figure2.RANDOMISED, figure2.TS),
         (figure2.IDS + figure2.SYMMETRIC, figure2.TS + figure2.SYMMETRIC),
+        ON_PAPERS_SAMPLER,
     )
     every = {epsilon: Result.load(results / f"{figure2.name_of(epsilon)}.parquet") for epsilon in figure2.EPSILONS}
     for ids, ts in pairs:
         for epsilon, result in every.items():
+            if ids not in result.regret:
+                continue
             pulls = figure2.informative_pulls(result, epsilon)
             more, less = difference(pulls[ts], pulls[ids]), difference(result.final(ids), result.final(ts))
             rows.append(
@@ -185,26 +243,21 @@ def optimism_is_linear(results: Path) -> str:
 
 def times(results: Path) -> str:
     """Return how long each experiment took, and the tuned settings."""
-    names = [*(f"figure2-e{e:g}" for e in figure2.EPSILONS), *(f"figure3-d{d}" for d in figure3.DIMENSIONS), "claim1"]
-    rows, totals = [], [0.0, 0.0]
+    names = [*map(figure2.name_of, figure2.EPSILONS), *map(figure3.name_of, figure3.DIMENSIONS), "claim1"]
+    totals = [0.0, 0.0]
+    rows: list[Sequence[object]] = []
     for name in names:
         about = Result.load(results / f"{name}.parquet").about
         assert about is not None
         provenance = about["provenance"]
-        most = max(run["trials"] for run in provenance["runs"])
-        # The policy on the paper's sampler has fewer trials than the others, so its runs can be told from theirs.
-        parts = [
-            sum(run["seconds"] or 0.0 for run in runs)
-            for runs in (
-                [run for run in provenance["runs"] if run["trials"] == most] + provenance["runs of tuning"],
-                [run for run in provenance["runs"] if run["trials"] < most],
-            )
-        ]
-        totals = [total + part for total, part in zip(totals, parts, strict=True)]
+        whole = sum(run["seconds"] or 0.0 for run in provenance["runs"] + provenance["runs of tuning"])
+        decisions = provenance["seconds"]
+        share = sum(decisions.get(policy, 0.0) for policy in ON_PAPERS_SAMPLER) / sum(decisions.values())
+        totals = [totals[0] + whole, totals[1] + share * whole]
         tuned = ", ".join(_tuned(who, one) for who, one in provenance["notes"]["tuned"].items())
-        rows.append((name, duration(parts[0]), duration(parts[1]) if parts[1] else "", tuned))
-    rows.append(("**all**", f"**{duration(totals[0])}**", f"**{duration(totals[1])}**", ""))
-    return markdown(("experiment", "time on two cores, with tuning", "Langevin, in addition", "tuned"), rows)
+        rows.append((name, duration(whole), duration(share * whole), tuned))
+    rows.append(("**all**", *(f"**{duration(total)}**" for total in totals), ""))
+    return markdown(("experiment", "time on two cores, with tuning", "of it on the paper's sampler", "tuned"), rows)
 
 
 def _tuned(who: str, choice: Mapping[str, Any]) -> str:
@@ -220,7 +273,7 @@ def ratio(one: FloatArray, other: FloatArray) -> Estimate:
 
 def figure3_results(results: Path) -> dict[int, Result]:
     """Return the results of figure 3 by dimension."""
-    return {d: Result.load(results / f"figure3-d{d}.parquet") for d in figure3.DIMENSIONS}
+    return {d: Result.load(results / f"{figure3.name_of(d)}.parquet") for d in figure3.DIMENSIONS}
 
 
 def _ratio(columns: FloatArray) -> FloatArray:
@@ -235,6 +288,8 @@ def _change_of_ratio(columns: FloatArray) -> FloatArray:
 SECTIONS = {
     "figure 1": posteriors_are_near,
     "figure 3: the lowest regret": lowest_regret,
+    "figure 3: on the paper's sampler": on_papers_sampler,
+    "figure 3: beyond the paper": beyond_the_paper,
     "figure 3: the advantage over d": advantage_grows,
     "figure 3: ESTC": early_and_late,
     "figure 2": invests_in_information,
@@ -246,6 +301,16 @@ SECTIONS = {
 def verdicts(results: Path = RESULTS) -> dict[str, str]:
     """Return the table of each section, in Markdown."""
     return {name: section(results) for name, section in SECTIONS.items()}
+
+
+def write_readme() -> None:
+    """Write the tables of the committed results into the README, between marks that name their sections."""
+    text = README.read_text(encoding="utf-8")
+    for name, table in verdicts().items():
+        begin, end = f"<!-- {name} -->", "<!-- end -->"
+        before, rest = text.split(begin)
+        text = f"{before}{begin}\n\n{table}\n\n{end}{rest.split(end, 1)[1]}"
+    README.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

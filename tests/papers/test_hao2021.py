@@ -1,16 +1,20 @@
 """The reproduction of the paper: its README agrees with the committed results, and everything runs."""
 
 import ast
+import itertools
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from papers.hao2021 import figure1, figure2, figure3, verdicts
+from papers.hao2021 import algorithm1, current, figure1, figure2, figure3, runs, tuning, verdicts
+from papers.hao2021.algorithm1 import Constants
 
 import sparsebandits as sb
 
@@ -35,7 +39,7 @@ def test_the_results_are_of_the_size_of_the_paper() -> None:
     for dimension, result in verdicts.figure3_results(verdicts.RESULTS).items():
         assert result.horizon == 1000
         trials = {name: len(curves) for name, curves in result.regret.items()}
-        assert trials.pop(figure3.PAPERS_OWN) >= 30
+        assert trials.pop(algorithm1.IDS) >= 30
         assert set(trials.values()) == {200}
         assert result.about is not None
         configuration = result.about["configuration"]
@@ -83,7 +87,8 @@ def test_a_policy_with_fewer_trials_is_compared_on_those(tmp_path: Path) -> None
     rows = [[cell.strip() for cell in row.split("|")] for row in verdicts.lowest_regret(tmp_path).splitlines()]
     for dimension in figure3.DIMENSIONS:
         result = sb.Result.load(tmp_path / f"figure3-d{dimension}.parquet")
-        (row,) = [row for row in rows if row[1:4] == [str(dimension), "the same, fewer", "30"]]
+        (row,) = [row for row in rows if row[1:3] == [str(dimension), "the same, fewer"]]
+        assert row[9].endswith(" of 30")
         assert row[5] == str(verdicts.mean_of(result.final(figure3.SPARSE_IDS)[:30]))
 
 
@@ -125,6 +130,92 @@ def test_reproduce_all_at_the_smallest_scale(tmp_path: Path) -> None:
     again = subprocess.run([*MODULE, "figure3", *options], capture_output=True, text=True, check=True, cwd=ROOT)
     assert json.loads(again.stdout)["figure3"] == told["figure3"]
     assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").rglob("*.parquet")}
+
+
+def test_what_other_code_made_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Complete results of this code are kept; those of other code, or with too few trials, are not."""
+    scale = runs.Scale(2, 1, 10, {}, points=5)
+    environment = sb.environments.GaussianActions(3, 1, n_actions=4)
+
+    def run(trials: int = 2) -> sb.Result:
+        return runs.run(environment, {"LinTS": sb.maker(sb.LinTS)}, replace(scale, trials=trials), tmp_path, "one", 1)
+
+    def made() -> int:
+        return (tmp_path / "one.parquet").stat().st_mtime_ns
+
+    assert run().about is not None
+    first = made()
+    run()
+    assert made() == first
+    run(trials=3)
+    second = made()
+    assert second > first
+    for module in (runs, current):
+        monkeypatch.setattr(module, "code", lambda: "other")
+    run(trials=3)
+    third = made()
+    assert third > second
+    assert (tmp_path / "trials" / "one-other").is_dir(), "trials of other code are not continued"
+    for module in (runs, current):
+        monkeypatch.setattr(module, "code", lambda: "newest")
+    monkeypatch.setattr(current, "same", lambda: {"other": ["newest"]})
+    run(trials=3)
+    assert made() == third, "code that gives the same is as good"
+
+
+def bowl(best: Constants, weights: Mapping[str, float]) -> Callable[[Constants], float]:
+    """Return a regret that grows with the steps from the best constants, alone and in pairs of neighbours."""
+
+    def regret(constants: Constants) -> float:
+        apart = [
+            weights[name] * (ladder.index(getattr(constants, name)) - ladder.index(getattr(best, name)))
+            for name, ladder in tuning.LADDERS.items()
+        ]
+        return sum(x * x for x in apart) + 0.5 * sum(x * y for x, y in itertools.pairwise(apart))
+
+    return regret
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_search_ends_where_no_single_step_is_better(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    best = Constants(**{name: ladder[rng.integers(len(ladder))] for name, ladder in tuning.LADDERS.items()})
+    regret = bowl(best, {name: float(rng.uniform(0.5, 2.0)) for name in tuning.LADDERS})
+    found = tuning.climb(regret, Constants())
+    for name, ladder in tuning.LADDERS.items():
+        place = ladder.index(getattr(found.best, name))
+        for other in (place - 1, place + 1):
+            if 0 <= other < len(ladder):
+                neighbour = replace(found.best, **{name: ladder[other]})
+                assert neighbour in [one.constants for one in found.seen], "it was looked at"
+                assert regret(neighbour) >= regret(found.best)
+
+
+def test_the_search_names_what_is_at_the_edge() -> None:
+    assert tuning.at_edge(Constants()) == []
+    assert tuning.at_edge(Constants(burn_in=100, decay=0.3)) == ["burn_in", "decay"]
+
+
+def test_the_search_plays_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = tmp_path / "games.jsonl"
+    with pytest.raises(LookupError, match="has not played"):
+        tuning.search(20, stored, workers=None)
+    monkeypatch.setattr(tuning, "TRIALS", 2)
+    monkeypatch.setattr(tuning, "LADDERS", {"spike": (0.1, 0.2)})
+    monkeypatch.setattr(tuning, "play", short_game)
+    found = tuning.search(20, stored, workers=1)
+    lines = stored.read_text().splitlines()
+    assert len(lines) == 4, "two candidates, two trials each"
+    assert tuning.search(20, stored, workers=None) == found
+    assert stored.read_text().splitlines() == lines
+
+
+def short_game(dimension: int, constants: Constants, trial: int) -> dict[str, Any]:
+    """Play ten rounds of a game of the search."""
+    return PLAY(dimension, constants, trial, 10)
+
+
+PLAY = tuning.play
 
 
 def test_the_module_refuses_like_the_command() -> None:

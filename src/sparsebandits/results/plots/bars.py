@@ -97,7 +97,7 @@ def pull_histograms(
 ) -> None:
     """Draw one histogram per policy: the share of trials by how often it played a group of actions.
 
-    Panels share their bins. Each panel has its own heights, since many policies have nearly all trials in one bar.
+    Panels share bins and scales, so that bars can be compared between them.
 
     Parameters
     ----------
@@ -120,15 +120,17 @@ def pull_histograms(
     titles = [f"{named[name]}\n{means[name]}" for name in counts]
     lines = [max(title.count("\n") + 1 for title in titles[i * across : (i + 1) * across]) for i in range(down)]
     figure = new_figure(width, sum(1.0 + 0.16 * count for count in lines) + 0.9)
-    grid = figure.subplots(down, across, squeeze=False, sharex=True)
+    grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
+    shares = {name: np.histogram(values, edges)[0] / len(values) for name, values in counts.items()}
     for axes, (name, values), title_of in zip(grid.flat, counts.items(), titles, strict=False):
-        heights = np.histogram(values, edges)[0] / len(values)
-        axes.stairs(heights, edges, fill=True, facecolor=look[name].pale, edgecolor=look[name].colour, linewidth=0.9)
+        axes.stairs(
+            shares[name], edges, fill=True, facecolor=look[name].pale, edgecolor=look[name].colour, linewidth=0.9
+        )
         axes.axvline(float(values.mean()), color="black", linewidth=1.2, linestyle=(0, (4, 2)))
         axes.set_title(title_of, loc="left", fontsize=9)
-        axes.set_ylim(0, 1.1 * heights.max())
         axes.yaxis.set_major_locator(MaxNLocator(3))
         dress(axes)
+    grid[0, 0].set_ylim(0, 1.1 * max(float(heights.max()) for heights in shares.values()))
     for axes in grid.flat[len(counts) :]:
         axes.set_axis_off()
     for column in grid.T:

@@ -25,6 +25,7 @@ from sparsebandits.results.plots.style import (
     write,
 )
 from sparsebandits.results.statistics import mean_interval, paired
+from sparsebandits.tables import formatted
 
 BAND_NODES = 100
 """Number of rounds at which a band is computed; between them it is interpolated linearly."""
@@ -108,7 +109,8 @@ def regret_panels(
     y_label : str, default="cumulative regret"
         Label of the curves.
     beyond : collection of str, default=()
-        Policies that are ignored when the height of a panel is set, so their curves may leave it.
+        Policies that are ignored when the height of a panel is set, so their curves may leave it; a note in the panel
+        says where those end.
     """
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel.regret))
     look = looks(names)
@@ -119,12 +121,18 @@ def regret_panels(
     columns, below = legend_shape(list(labels.values()), width)
     figure = new_figure(width, 2.9 * down + below)
     grid = figure.subplots(down, across, squeeze=False)
-    for axes, (name, panel) in zip(grid.flat, panels.items(), strict=False):
+    for axes, (heading, panel) in zip(grid.flat, panels.items(), strict=False):
         _draw_curves(axes, panel.regret, panel.rounds, look)
-        axes.set_title(plain(name, 36))
+        axes.set_title(plain(heading, 36))
         inside = [curves for policy, curves in panel.regret.items() if policy not in beyond]
         if len(inside) < len(panel.regret) and inside:
-            axes.set_ylim(top=1.1 * max(float(curves.mean(axis=0).max()) for curves in inside))
+            top = 1.1 * max(float(curves.mean(axis=0).max()) for curves in inside)
+            axes.set_ylim(top=top)
+            ends = {name: float(panel.regret[name].mean(axis=0)[-1]) for name in beyond if name in panel.regret}
+            above = [f"{plain(name, 24)}: {formatted(float(f'{end:.3g}'))}" for name, end in ends.items() if end > top]
+            if above:
+                note = "\n".join(("beyond the panel, at the end", *above))
+                axes.text(0.03, 0.97, note, transform=axes.transAxes, va="top", fontsize=7, color="#444444")
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     for axes in grid[:, 0]:

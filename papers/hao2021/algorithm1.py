@@ -1,0 +1,93 @@
+"""Algorithm 1 of Hao, Lattimore and Deng (2021) behind sparse IDS and sparse TS: its constants, and who plays with it.
+
+The paper leaves all constants open. ``python -m papers.hao2021.tuning`` searches for them, by the regret of sparse IDS
+on trials of its own; sparse TS has the same sampler, so that the two policies differ by their rules alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sparsebandits as sb
+from papers.hao2021.runs import DRAWS
+from sparsebandits.experiments import PolicyMaker
+
+IDS, TS = "sparse IDS, Langevin", "sparse TS, Langevin"
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What Algorithm 1 leaves open.
+
+    Attributes
+    ----------
+    spike : float
+        Scale b = σλ₀ of the Laplace spike.
+    slab : float
+        Variance σ²λ₁ of the slab, in units of the mean square of the coefficients that matter.
+    rate : float
+        Step η_k in units of 1 / L.
+    thinning : int
+        The paper's T.
+    chains : int
+        Number of chains that share the draws.
+    burn_in : int
+        Steps of each chain that are discarded in each round.
+    warm : bool
+        Whether chains continue where they were in the last round.
+    decay : float
+        Exponent of ω_k = k^−decay.
+    """
+
+    spike: float = 0.1
+    slab: float = 1.0
+    rate: float = 1.0
+    thinning: int = 1
+    chains: int = 100
+    burn_in: int = 0
+    warm: bool = True
+    decay: float = 0.6
+
+    def prior(self, inclusion: float, mean_square: float) -> sb.SpikeSlab:
+        """Return the prior, given the share of the coefficients that matter, and their mean square."""
+        return sb.SpikeSlab(inclusion, self.slab * mean_square, spike=sb.LaplaceSpike(self.spike))
+
+    def options(self) -> dict[str, Any]:
+        """Return the options of the engine."""
+        return {
+            "chains": self.chains,
+            "burn_in": self.burn_in,
+            "thinning": self.thinning,
+            "learning_rate": self.rate,
+            "step_size": sb.posteriors.PowerDecay(self.decay),
+            "warm_start": self.warm,
+        }
+
+
+TUNED: Mapping[int, Constants] = {20: Constants(), 40: Constants(), 100: Constants()}
+"""By dimension of figure 3; a test compares them with the games of the search."""
+
+
+def policies(constants: Constants, inclusion: float, mean_square: float, draws: int = DRAWS) -> dict[str, PolicyMaker]:
+    """Return sparse IDS with the paper's rule, and sparse TS, both on Algorithm 1.
+
+    Parameters
+    ----------
+    constants : Constants
+        Constants of Algorithm 1.
+    inclusion, mean_square : float
+        Share of the coefficients that matter, and their mean square.
+    draws : int, default=10000
+        Number of draws per decision.
+
+    Returns
+    -------
+    dict of str to policy maker
+    """
+    settings: dict[str, Any] = {
+        "prior": constants.prior(inclusion, mean_square),
+        "engine": "langevin",
+        "engine_options": constants.options(),
+        "n_draws": draws,
+    }
+    return {IDS: sb.maker(sb.SparseIDS, rule="information-ratio", **settings), TS: sb.maker(sb.SparseTS, **settings)}

@@ -1,0 +1,49 @@
+"""Which code the results were made by, and whether it gives the same as the code now.
+
+Results keep a digest of the code that affects them: policies, engines, rules, environments and simulation, without
+comments and docstrings. A test fails if the committed results have another digest than the code now. Then:
+
+- ``python -m papers.hao2021.renew`` runs again what is out of date, into ``results``, and writes the README's tables;
+- ``python -m papers.hao2021.renew --same CHECKOUT`` plays the first trial of every policy with this code and with that
+  of a checkout which the results belong to, and if all are the same to the bit, notes it in ``results/same.json``.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks import sources
+
+SAME = Path(__file__).parent / "results" / "same.json"
+MODULES = (
+    "sparsebandits.environments.gaussian_actions",
+    "sparsebandits.environments.hard_instance",
+    "sparsebandits.experiments.simulate",
+    "sparsebandits.policies.linear",
+    "sparsebandits.policies.rivals.estc",
+    "sparsebandits.policies.rivals.online_to_confidence",
+    "sparsebandits.policies.sparse",
+    "sparsebandits.posteriors.langevin",
+    "sparsebandits.posteriors.particles",
+)
+"""What the experiments use; all that these import counts too."""
+
+
+@cache
+def code() -> str:
+    """Return the digest of the code now."""
+    return sources.digest(MODULES)
+
+
+def same() -> dict[str, list[str]]:
+    """Return, by digest, the code that was found to give the same."""
+    found: dict[str, list[str]] = json.loads(SAME.read_text(encoding="utf-8")) if SAME.exists() else {}
+    return found
+
+
+def is_current(provenance: Mapping[str, Any]) -> bool:
+    """Return whether the code now gives what results with this provenance have."""
+    made_by = provenance.get("code")
+    return made_by == code() or code() in same().get(str(made_by), [])

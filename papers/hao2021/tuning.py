@@ -1,0 +1,200 @@
+"""Find constants of Algorithm 1 by regret: ``python -m papers.hao2021.tuning --dimensions 20 40 100`` (hours).
+
+Each constant has a ladder of values. The search goes over the constants in turn; it plays both neighbours of the value
+at hand, takes a step if one of them has less mean regret, and goes on in that direction while regret falls. It ends
+when no single step lowers the regret: then the best value of every ladder is inside it, or at an end that is one by
+nature (no thinning, no burn-in, warm or cold). Sparse IDS with the paper's rule plays, on the worlds of figure 3, on
+trials that no comparison uses; all candidates play the same trials.
+
+Games are kept in ``results/tuning.jsonl`` as they end, so a run that was stopped continues where it was, and
+``--report`` repeats the search from them and plays nothing. Number of trials and of rounds, and the ladders, were fixed
+before any game was played.
+"""
+
+import os
+
+os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))  # before NumPy
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from benchmarks import games
+from numpy.random import SeedSequence
+
+import sparsebandits as sb
+from papers.hao2021 import algorithm1, figure3
+from papers.hao2021.algorithm1 import Constants
+
+STORED = Path(__file__).parent / "results" / "tuning.jsonl"
+COMMAND = "python -m papers.hao2021.tuning"
+SEED, TRIALS, ROUNDS = 20261119, 12, 500
+"""No other comparison has this seed."""
+
+LADDERS: Mapping[str, tuple[Any, ...]] = {
+    "spike": (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8),
+    "slab": (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
+    "rate": (0.125, 0.25, 0.5, 1.0, 1.5, 1.9),
+    "warm": (False, True),
+    "chains": (10, 25, 50, 100, 200, 400, 1000),
+    "thinning": (1, 2, 4, 8),
+    "burn_in": (0, 10, 30, 100),
+    "decay": (0.3, 0.45, 0.6, 0.75, 0.9, 1.05),
+}
+"""Values of each constant, in the order in which constants are tried."""
+
+NATURAL = {"warm": (False, True), "thinning": (1,), "burn_in": (0,)}
+"""Ends of ladders beyond which there is nothing."""
+
+
+class Candidate(NamedTuple):
+    """Constants that the search has looked at, and their mean regret."""
+
+    constants: Constants
+    regret: float
+
+
+class Search(NamedTuple):
+    """Where a search ended, and what it has looked at, in order."""
+
+    best: Constants
+    seen: list[Candidate]
+
+
+def climb(regret: Callable[[Constants], float], start: Constants) -> Search:
+    """Return the constants of which no single step along a ladder lowers the regret.
+
+    Parameters
+    ----------
+    regret : callable
+        Returns the mean regret of constants.
+    start : Constants
+        Where to begin.
+
+    Returns
+    -------
+    Search
+    """
+    seen: dict[Constants, float] = {}
+
+    def value(constants: Constants) -> float:
+        if constants not in seen:
+            seen[constants] = regret(constants)
+        return seen[constants]
+
+    best, unmoved = start, 0
+    while unmoved < len(LADDERS):
+        for name, ladder in LADDERS.items():
+            before = best
+            for direction in (-1, 1):
+                while True:
+                    place = ladder.index(getattr(best, name)) + direction
+                    if not 0 <= place < len(ladder):
+                        break
+                    candidate = replace(best, **{name: ladder[place]})
+                    if not value(candidate) < value(best):
+                        break
+                    best = candidate
+            unmoved = unmoved + 1 if best == before else 0
+            if unmoved == len(LADDERS):
+                break
+    return Search(best, [Candidate(one, found) for one, found in seen.items()])
+
+
+def at_edge(constants: Constants) -> list[str]:
+    """Return the names of constants at an end of their ladder that is not one by nature.
+
+    Examples
+    --------
+    >>> at_edge(Constants(spike=0.8, thinning=1))
+    ['spike']
+    """
+    ends = {name: (ladder[0], ladder[-1]) for name, ladder in LADDERS.items()}
+    values = asdict(constants)
+    return [name for name in ends if values[name] in ends[name] and values[name] not in NATURAL.get(name, ())]
+
+
+def play(dimension: int, constants: Constants, trial: int, rounds: int = ROUNDS) -> dict[str, Any]:
+    """Play one game of sparse IDS on Algorithm 1; ``rounds`` is for tests."""
+    root = SeedSequence([SEED, dimension, trial])
+    of_world, of_game = root.spawn(2)
+    sparsity = dimension // figure3.FEATURES_PER_EFFECT
+    makers = algorithm1.policies(constants, sparsity / dimension, 1.0 / sparsity)
+    trace = sb.simulate(makers[algorithm1.IDS], figure3.environment(dimension).sample(of_world), rounds, of_game)
+    final = round(float(trace.regret[-1]), 3)
+    return {"dimension": dimension, "constants": asdict(constants), "trial": trial, "regret": final}
+
+
+def search(dimension: int, stored: Path = STORED, workers: int | None = 2) -> Search:
+    """Return what the search finds at a dimension.
+
+    Parameters
+    ----------
+    dimension : int
+        Dimension of figure 3.
+    stored : path
+        File with the games.
+    workers : int or None
+        Number of processes that play what is missing; None to play nothing.
+
+    Raises
+    ------
+    LookupError
+        If games are missing and nothing is to be played.
+    """
+    return climb(partial(_mean_regret, dimension, stored, workers), Constants())
+
+
+def _mean_regret(dimension: int, stored: Path, workers: int | None, constants: Constants) -> float:
+    found = _found(stored, dimension, constants)
+    if workers is not None and len(found) < TRIALS:
+        missing = [(dimension, constants, trial) for trial in range(TRIALS) if trial not in found]
+        games.played(stored, play, missing, (), workers)
+        found = _found(stored, dimension, constants)
+    if len(found) < TRIALS:
+        raise LookupError(f"{COMMAND} has not played {constants} at d = {dimension}")
+    return float(np.mean(list(found.values())))
+
+
+def _found(stored: Path, dimension: int, constants: Constants) -> dict[int, float]:
+    """Return the regret of each trial that has been played."""
+    return {
+        line["trial"]: line["regret"]
+        for line in games.stored(stored)
+        if line["dimension"] == dimension and line["constants"] == asdict(constants) and line["trial"] < TRIALS
+    }
+
+
+def report(dimension: int, found: Search) -> str:
+    """Return a line on where a search ended, and one per candidate, best first."""
+    edge = at_edge(found.best)
+    ended = f"d = {dimension}: {found.best}{'; at the edge: ' + ', '.join(edge) if edge else ''}"
+    lines = [
+        f"{one.regret:8.1f}  {_steps(one.constants, found.best)}" for one in sorted(found.seen, key=lambda c: c.regret)
+    ]
+    return "\n".join([ended, *lines])
+
+
+def _steps(constants: Constants, best: Constants) -> str:
+    """Return in what constants differ from the best."""
+    other = [f"{name} {value}" for name, value in asdict(constants).items() if value != getattr(best, name)]
+    return ", ".join(other) or "the best"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Search and report."""
+    parser = argparse.ArgumentParser(prog=COMMAND)
+    parser.add_argument("--dimensions", type=int, nargs="+", choices=figure3.DIMENSIONS, default=figure3.DIMENSIONS)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--report", action="store_true", help="play nothing")
+    told = parser.parse_args(arguments)
+    for dimension in told.dimensions:
+        print(report(dimension, search(dimension, workers=None if told.report else told.workers)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
