@@ -202,6 +202,8 @@ def test_a_policy_beyond_does_not_set_the_height(figures: list[Figure]) -> None:
     assert heights[0][0] == pytest.approx(1.1 * 2.5)
     assert heights[1][0] > 250.0
     assert heights[0][1] == heights[1][1]
+    notes = [[text.get_text() for text in axes.texts] for axes in (*figures[0].axes, *figures[1].axes)]
+    assert notes == [["beyond the panel, at the end: far (250)"], [], [], []]
 
 
 def test_bars_are_means_best_on_top_with_their_intervals(figures: list[Figure]) -> None:
@@ -227,6 +229,7 @@ def test_pull_histograms_count_trials(figures: list[Figure]) -> None:
         assert bars.get_data()[1].tolist() == [-0.5, 0.5, 1.5, 2.5, 3.5]
     assert heights == [[0.5, 0.25, 0.0, 0.25], [0.0, 0.0, 1.0, 0.0]]
     assert [axes.get_title(loc="left") for axes in figures[0].axes] == ["A\nmean 1", "B (2 trials)\nmean 2"]
+    assert len({(axes.get_xlim(), axes.get_ylim()) for axes in figures[0].axes}) == 1, "scales are the same"
 
 
 @pytest.mark.parametrize("most", [0, 1, 29, 30, 31, 1000])

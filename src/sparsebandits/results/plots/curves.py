@@ -129,10 +129,13 @@ def regret_panels(
             top = 1.1 * max(float(curves.mean(axis=0).max()) for curves in inside)
             axes.set_ylim(top=top)
             ends = {name: float(panel.regret[name].mean(axis=0)[-1]) for name in beyond if name in panel.regret}
-            above = [f"{plain(name, 24)}: {formatted(float(f'{end:.3g}'))}" for name, end in ends.items() if end > top]
+            above = [
+                f"{plain(name, 24)} ({formatted(float(f'{ends[name]:.3g}'))})" for name in ends if ends[name] > top
+            ]
             if above:
-                note = "\n".join(("beyond the panel, at the end", *above))
-                axes.text(0.03, 0.97, note, transform=axes.transAxes, va="top", fontsize=7, color="#444444")
+                note = f"beyond the panel, at the end: {'; '.join(above)}"
+                axes.set_title(plain(heading, 36), pad=17.0)
+                axes.text(0.5, 1.02, note, transform=axes.transAxes, ha="center", fontsize=6.5, color="#444444")
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     for axes in grid[:, 0]:
