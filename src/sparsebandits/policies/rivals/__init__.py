@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sparsebandits.policies.rivals.dr_lasso import PseudoRewards as PseudoRewards
     from sparsebandits.policies.rivals.dynamic_batch import BatchLasso as BatchLasso
     from sparsebandits.policies.rivals.dynamic_batch import DynamicBatch as DynamicBatch
+    from sparsebandits.policies.rivals.emvs import EMVS as EMVS
+    from sparsebandits.policies.rivals.emvs import PosteriorMode as PosteriorMode
     from sparsebandits.policies.rivals.epochs import BatchGrid as BatchGrid
     from sparsebandits.policies.rivals.epochs import Doubling as Doubling
     from sparsebandits.policies.rivals.epochs import EpochEstimator as EpochEstimator
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from sparsebandits.policies.rivals.falcon import EpochInverseGaps as EpochInverseGaps
     from sparsebandits.policies.rivals.feel_good import FeelGood as FeelGood
     from sparsebandits.policies.rivals.feel_good import FeelGoodTS as FeelGoodTS
+    from sparsebandits.policies.rivals.forecasts import EstimateForecaster as EstimateForecaster
     from sparsebandits.policies.rivals.frequentist_ids import FrequentistIDS as FrequentistIDS
     from sparsebandits.policies.rivals.frequentist_ids import (
         FrequentistInformationDirected as FrequentistInformationDirected,
@@ -52,10 +55,12 @@ if TYPE_CHECKING:
     from sparsebandits.policies.rivals.optimistic_posterior import LearningRate as LearningRate
     from sparsebandits.policies.rivals.oracles import Ridge as Ridge
     from sparsebandits.policies.rivals.oracles import SpikeSlabMean as SpikeSlabMean
+    from sparsebandits.policies.rivals.regression_greedy import RegressionGreedy as RegressionGreedy
     from sparsebandits.policies.rivals.sa_lasso import SALasso as SALasso
     from sparsebandits.policies.rivals.sa_lasso import SparsityAgnostic as SparsityAgnostic
     from sparsebandits.policies.rivals.soids import SOIDS as SOIDS
     from sparsebandits.policies.rivals.soids import OptimisticInformationDirected as OptimisticInformationDirected
+    from sparsebandits.policies.rivals.spike_slab_lasso import SpikeSlabLasso as SpikeSlabLasso
     from sparsebandits.policies.rivals.square_cb import InverseGapWeighting as InverseGapWeighting
     from sparsebandits.policies.rivals.square_cb import SquareCB as SquareCB
     from sparsebandits.policies.rivals.thresholded_lasso import Thresholded as Thresholded

@@ -142,7 +142,7 @@ class FALCON(LassoPolicy):
         One row per action.
     noise_variance : float, default=1.0
         Noise variance σ² of a reward, for the oracle and for the bound on its error.
-    regressor : {"ridge", "lasso", "spike-and-slab"} or Estimator, default="ridge"
+    regressor : {"ridge", "lasso", "spike-and-slab", "emvs", "spike-and-slab lasso"} or Estimator, default="ridge"
         The oracle, or an estimator of one's own: a frozen dataclass that is called as ``estimator(x, y, start)``.
     sparsity : int, optional
         s, number of nonzero coefficients; by default the complexity of the oracle is d.

@@ -413,7 +413,7 @@ class ILTCB(Policy):
         One row per action.
     noise_variance : float, default=1.0
         Noise variance of a reward. Accepted as by every policy, but nothing depends on it: scores are standardised.
-    regressor : {"ridge", "lasso", "spike-and-slab"} or Estimator, default="ridge"
+    regressor : {"ridge", "lasso", "spike-and-slab", "emvs", "spike-and-slab lasso"} or Estimator, default="ridge"
         The regression that finds policies, or an estimator of one's own: a frozen dataclass that is called as
         ``estimator(x, y, start)``.
     sparsity : int, optional

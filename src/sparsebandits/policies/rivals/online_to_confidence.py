@@ -24,6 +24,9 @@ It holds on every path, whatever the rewards. Assumed are ‖θ*‖₀ ≤ s, �
 computes it, particles estimate it. log det is at most the sum over G's diagonal (Hadamard), so the maximum is a sort.
 The first two terms of B_t are the forecaster's squared loss beyond its mix loss, which is observed, and small.
 
+Other forecasters serve too, such as the modes of EMVS and of the spike-and-slab Lasso (``forecaster=``). They have no
+evidence, and so no bound on their regret: B_t is a number of the user's, or the realised regret, which is a heuristic.
+
 Rewards may come late. The forecaster predicts a reward when it arrives, in the order of arrival; the theorem holds if
 that order does not depend on rewards that have not arrived yet.
 """
@@ -62,6 +65,8 @@ from sparsebandits.model.priors import (
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.linear import with_rewards
 from sparsebandits.policies.policy import Policy, Recorder
+from sparsebandits.policies.rivals.forecasts import EstimateForecaster
+from sparsebandits.policies.rivals.oracles import Regressor, offline_oracle
 from sparsebandits.policies.sparse import sparse_engine
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.enumeration import Enumeration
@@ -193,8 +198,8 @@ class ForecastEllipsoid:
 
     Parameters
     ----------
-    forecaster : Particles or Enumeration
-        Engine that predicts each reward before it learns from it, and gives the evidence.
+    forecaster : Particles, Enumeration or EstimateForecaster
+        What predicts each reward before it learns from it; engines give the evidence, which regret="theory" needs.
     delta : float
         Largest probability that the set misses θ*.
     bound : float
@@ -215,21 +220,23 @@ class ForecastEllipsoid:
 
     def __init__(
         self,
-        forecaster: Particles | Enumeration,
+        forecaster: Particles | Enumeration | EstimateForecaster,
         delta: float,
         bound: float,
         sparsity: int,
         regret: str | float,
     ) -> None:
-        if not isinstance(forecaster, Particles | Enumeration):
-            raise ArgumentTypeError("forecaster", "Particles or Enumeration", shown(forecaster))
+        if not isinstance(forecaster, Particles | Enumeration | EstimateForecaster):
+            raise ArgumentTypeError("forecaster", "Particles, Enumeration or EstimateForecaster", shown(forecaster))
         self.forecaster = forecaster
         self.row = forecaster.dimension  # columns of what ``absorb`` takes
         self.dimension, self.prior, self.rewards = forecaster.dimension, forecaster.prior, forecaster.rewards
         self.delta, self.bound = check_between("delta", delta, 1e-300, 1.0), check_positive("bound", bound)
         self.sparsity, self.regret = check_count("sparsity", sparsity), _checked_regret(regret, forecaster.prior)
-        self.complexity = Complexity.of(
-            forecaster.prior, forecaster.dimension, forecaster.noise_variance, bound, sparsity
+        self.complexity = (
+            None
+            if forecaster.prior is None
+            else Complexity.of(forecaster.prior, forecaster.dimension, forecaster.noise_variance, bound, sparsity)
         )
         self.fit = Conjugate(GaussianPrior(1.0), forecaster.dimension, 1.0, seed=0)  # θ̂ and V⁻¹; never drawn from
         self.loss = 0.0  # Σ (Y − Ŷ)²
@@ -281,6 +288,8 @@ class ForecastEllipsoid:
             theta = self.forecaster.mean()
             hindsight = evidence.square - float(2.0 * evidence.moment @ theta - theta @ evidence.gram @ theta)
             return float(max(self.loss - hindsight, 0.0))
+        assert not isinstance(self.forecaster, EstimateForecaster)  # for which regret="theory" is refused
+        assert self.complexity is not None
         noise = self.forecaster.noise_variance
         log_evidence = self.forecaster.log_evidence + 0.5 * evidence.count * math.log(2.0 * math.pi * noise)
         if math.isnan(log_evidence):  # particles that were redrawn have no estimate; it is at most zero
@@ -347,7 +356,7 @@ class OnlineToConfidence(Policy):
     actions : array or DataFrame of shape (K, d)
         One row per action.
     prior : SpikeSlab, optional
-        Prior of the forecaster; by default inclusion s / d and slab variance M² / s.
+        Prior of the engine; by default inclusion s / d and slab variance M² / s.
     noise_variance : float or array of shape (K,), default=1.0
         Noise variance of a reward, or one per action.
     engine : {"particles", "enumeration"}, default="particles"
@@ -367,6 +376,10 @@ class OnlineToConfidence(Policy):
         Factor on the radius; 1 is the theorem's, smaller values are tuning.
     engine_options : mapping, optional
         Further arguments of the engine.
+    forecaster : {"ridge", "lasso", "spike-and-slab", "emvs", "spike-and-slab lasso"} or Estimator, optional
+        An estimate that forecasts in place of an engine, fitted again after every reward. It takes no ``prior`` and no
+        ``engine_options``, makes no use of ``engine``, ``n_draws`` and ``sparsity``, and needs ``regret="realised"`` or
+        a number.
     seed : int, SeedSequence or None
         Seed of the engine; the policy itself makes no random choice.
     journal : Recorder, optional
@@ -391,6 +404,7 @@ class OnlineToConfidence(Policy):
         regret: str | float = "theory",
         scale: float = 1.0,
         engine_options: Mapping[str, Any] | None = None,
+        forecaster: Regressor | None = None,
         seed: Seed = None,
         journal: Recorder | None = None,
     ) -> None:
@@ -399,38 +413,53 @@ class OnlineToConfidence(Policy):
         size, few = check_positive("bound", bound), None if sparsity is None else check_count("sparsity", sparsity)
         if few is not None and few > dimension:
             raise ArgumentValueError("sparsity", f"at most the {dimension} features", f"{few}")
-        if prior is None:
-            few = max(1, min(int(EXPECTED_FEATURES), dimension // 2)) if few is None else few
-            prior = SpikeSlab(few / dimension, size**2 / few)
         if noise_variance is None or isinstance(noise_variance, InverseGammaNoise):
             raise ArgumentTypeError("noise_variance", "a number or one per action", shown(noise_variance))
         available, rewards = with_rewards(available, None, noise_variance, 1.0, intercept=False)
         name = check_choice("engine", engine, FORECASTERS)
         draws = check_count("n_draws", n_draws)
-        forecaster = sparse_engine(prior, dimension, rewards, name, engine_options, draws, seed)
-        assert isinstance(forecaster, Particles | Enumeration)
-        if few is None:
-            inclusion = prior.inclusions(dimension)
-            few = max(1, math.ceil(inclusion[inclusion < 1].sum() - 1e-9))  # 40 times 0.1 is 4, whatever rounding says
         level = check_between("delta", delta, 1e-300, 1.0)
-        learner = ForecastEllipsoid(forecaster, level, size, few, _checked_regret(regret, prior))
-        if isinstance(forecaster, Enumeration) and few > forecaster.max_size < dimension and regret == "theory":
-            raise ArgumentValueError("sparsity", f"at most the engine's max_size, {forecaster.max_size}", f"{few}")
+        if forecaster is not None:
+            if prior is not None or engine_options is not None:
+                raise ArgumentTypeError("forecaster", "None where prior or engine_options are given", shown(forecaster))
+            variance = float(rewards.variance)
+            estimates = EstimateForecaster(dimension, offline_oracle(forecaster, available, variance), variance)
+            learner = ForecastEllipsoid(estimates, level, size, few or 1, _checked_regret(regret, None))
+        else:
+            if prior is None:
+                few = max(1, min(int(EXPECTED_FEATURES), dimension // 2)) if few is None else few
+                prior = SpikeSlab(few / dimension, size**2 / few)
+            posterior = sparse_engine(prior, dimension, rewards, name, engine_options, draws, seed)
+            assert isinstance(posterior, Particles | Enumeration)
+            if few is None:
+                inclusion = prior.inclusions(dimension)
+                few = max(
+                    1, math.ceil(inclusion[inclusion < 1].sum() - 1e-9)
+                )  # 40 times 0.1 is 4, whatever rounding says
+            learner = ForecastEllipsoid(posterior, level, size, few, _checked_regret(regret, prior))
+            if isinstance(posterior, Enumeration) and few > posterior.max_size < dimension and regret == "theory":
+                raise ArgumentValueError("sparsity", f"at most the engine's max_size, {posterior.max_size}", f"{few}")
         rule = OptimismOverForecasts(check_positive("scale", scale))
         super().__init__(available, learner, rule, seed, journal)
 
 
-def _checked_regret(regret: object, prior: SpikeSlab) -> str | float:
+def _checked_regret(regret: object, prior: SpikeSlab | None) -> str | float:
     if not isinstance(regret, str):
         number = check_number("regret", regret)
         if number < 0:
             raise ArgumentValueError("regret", "a number of at least zero", repr(number))
         return number
     known = check_choice("regret", regret, REGRETS)
-    if known == "theory" and (
-        isinstance(prior.slab_variance, InverseGammaSlab)
-        or not isinstance(prior.spike, PointMass)
-        or prior.size is not None
+    if known == "theory" and prior is None:
+        raise ArgumentValueError("regret", "'realised' or a number for a forecaster without evidence", repr(known))
+    if (
+        prior is not None
+        and known == "theory"
+        and (
+            isinstance(prior.slab_variance, InverseGammaSlab)
+            or not isinstance(prior.spike, PointMass)
+            or prior.size is not None
+        )
     ):
         raise ArgumentValueError(
             "prior", "a known slab_variance, a point-mass spike and no size where regret='theory'", shown(prior)

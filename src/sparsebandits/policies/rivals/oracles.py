@@ -1,12 +1,14 @@
-"""Regression oracles, for policies that reduce bandits to regression: ridge, Lasso, or a spike-and-slab posterior mean.
+"""Regression oracles, for policies that reduce bandits to regression: ridge, Lasso, or a spike-and-slab estimate.
 
 An *online* oracle learns reward by reward and is asked before each decision (:class:`SquareCB`). An *offline* oracle is
 fitted to given data at the start of an epoch (:class:`FALCON`, :class:`ILTCB`). All of them are linear, f(a) = ⟨a, θ̂⟩.
 
-    name               online                                    offline
-    "ridge"            the Gaussian posterior N(0, 1/d) of θ     the same estimate in closed form
-    "lasso"            the Lasso with the universal penalty, fitted again
-    "spike-and-slab"   the posterior mean of particles           the same, from all data at once
+    name                    online                                    offline
+    "ridge"                 the Gaussian posterior N(0, 1/d) of θ     the same estimate in closed form
+    "lasso"                 the Lasso with the universal penalty, fitted again
+    "spike-and-slab"        the posterior mean of particles           the same, from all data at once
+    "emvs"                  the posterior mode under a Gaussian spike and slab, fitted again
+    "spike-and-slab lasso"  the posterior mode under a Laplace spike and slab, fitted again
 """
 
 import math
@@ -16,16 +18,18 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sparsebandits.arguments import ArgumentTypeError, FloatArray, check_choice, check_count, check_positive, shown
-from sparsebandits.model.priors import GaussianPrior, SpikeSlab, default_prior
+from sparsebandits.model.priors import BetaInclusion, GaussianPrior, GaussianSpike, SpikeSlab, default_prior
 from sparsebandits.model.rewards import Gaussian
 from sparsebandits.policies.actions import ActionSet
+from sparsebandits.policies.rivals.emvs import EMVS, SLAB, SPIKE
 from sparsebandits.policies.rivals.lasso import Estimate, Estimator, LassoEstimator, least_squares
 from sparsebandits.policies.rivals.lasso_greedy import PlainLasso
+from sparsebandits.policies.rivals.spike_slab_lasso import SpikeSlabLasso
 from sparsebandits.posteriors.conjugate import Conjugate
 from sparsebandits.posteriors.particles import Particles
 from sparsebandits.randomness import ENGINE_STREAM, Seed, child
 
-REGRESSORS = ("ridge", "lasso", "spike-and-slab")
+REGRESSORS = ("ridge", "lasso", "spike-and-slab", "emvs", "spike-and-slab lasso")
 Regressor: TypeAlias = str | Estimator
 """Name of an oracle, or an estimator that is a frozen dataclass."""
 
@@ -108,7 +112,7 @@ def offline_oracle(regressor: Regressor, actions: ActionSet, noise_variance: flo
 
     Parameters
     ----------
-    regressor : {"ridge", "lasso", "spike-and-slab"} or Estimator
+    regressor : {"ridge", "lasso", "spike-and-slab", "emvs", "spike-and-slab lasso"} or Estimator
         Its name; an estimator is returned as it is.
     actions : ActionSet
         Actions, from whose features the default prior is made.
@@ -134,6 +138,10 @@ def offline_oracle(regressor: Regressor, actions: ActionSet, noise_variance: flo
         return Ridge(noise_variance * actions.dimension)  # prior variance 1/d
     if name == "lasso":
         return PlainLasso(math.sqrt(noise_variance), 1.0)
+    if name == "emvs":
+        return EMVS(SpikeSlab(BetaInclusion(), SLAB, spike=GaussianSpike(SPIKE)), noise_variance)
+    if name == "spike-and-slab lasso":
+        return SpikeSlabLasso(noise_variance)
     return SpikeSlabMean(default_prior(actions.sample()), noise_variance)
 
 
@@ -142,14 +150,14 @@ def online_oracle(regressor: Regressor, actions: ActionSet, noise_variance: floa
 
     Parameters
     ----------
-    regressor : {"ridge", "lasso", "spike-and-slab"} or Estimator
+    regressor : {"ridge", "lasso", "spike-and-slab", "emvs", "spike-and-slab lasso"} or Estimator
         Its name; an estimator is fitted again as rewards come.
     actions : ActionSet
         Actions, from whose features the default prior is made.
     noise_variance : float
         Noise variance σ² of a reward.
     growth : float
-        Share of new rewards at which the Lasso or an estimator is fitted again.
+        Share of new rewards at which an estimator is fitted again; ridge and particles learn from each reward.
     seed : int, SeedSequence or None
         Seed of the policy, from which that of the particles is derived.
 

@@ -172,7 +172,7 @@ class SquareCB(Policy):
         One row per action.
     noise_variance : float, default=1.0
         Noise variance σ² of a reward, for the oracle and as the unit of ``scale``.
-    regressor : {"ridge", "lasso", "spike-and-slab"} or Estimator, default="ridge"
+    regressor : {"ridge", "lasso", "spike-and-slab", "emvs", "spike-and-slab lasso"} or Estimator, default="ridge"
         The oracle, or an estimator of one's own: a frozen dataclass that is called as ``estimator(x, y, start)``.
     scale : float, default=10.0
         γ_t = scale · t^exponent / σ; the default is that of the program.
