@@ -17,6 +17,9 @@ Maker = Callable[..., sb.Policy]
 
 PAPER = sb.SpikeSlab.from_paper(beta=0.3, lambda0=0.1, lambda1=1.0, noise_variance=1.0)
 LEARNT = sb.SpikeSlab(sb.BetaInclusion(1.0, 2.0), sb.InverseGammaSlab(2.0, 1.0))
+SHORT = sb.rivals.EMVS(
+    sb.SpikeSlab(sb.BetaInclusion(1.0, 2.0), 1.0, spike=sb.GaussianSpike(0.01)), sb.InverseGammaNoise(), rungs=3
+)
 
 
 def sparse(policy: Maker, slab: sb.SpikeSlab | None, **settings: Any) -> Maker:
@@ -169,6 +172,15 @@ POLICIES: dict[str, Maker] = {
             width=2.0,
             **given,
         )
+    ),
+    "RegressionGreedy": without_prior(sb.rivals.RegressionGreedy, regressor=SHORT, exploration=20, refit_growth=0.1),
+    "RegressionGreedy, Laplace": without_prior(
+        sb.rivals.RegressionGreedy, regressor=sb.rivals.SpikeSlabLasso(0.1, rungs=5), exploration=20
+    ),
+    "SquareCB, EMVS": without_prior(sb.rivals.SquareCB, regressor=SHORT, refit_growth=0.2),
+    "FALCON, Laplace spike and slab": without_prior(sb.rivals.FALCON, regressor="spike-and-slab lasso", scale=5.0),
+    "OnlineToConfidence, Laplace": without_prior(
+        sb.rivals.OnlineToConfidence, forecaster=sb.rivals.SpikeSlabLasso(0.1, rungs=5), regret=0.5, scale=0.1
     ),
     "ILTCB": without_prior(sb.rivals.ILTCB, exploration=0.1, psi=0.5),
     "ILTCB, L1 penalty": without_prior(

@@ -19,7 +19,8 @@ that are nearly zero make σ² too small.
 
 The posterior has many modes when v₀ is small. So v₀ decreases along a ladder, each mode being the start of the next
 ("backward" in the authors' program; their vignette takes the last one). The first starts at p = ½, the limit of high
-temperature. As in the program, w starts at ½ on each rung; σ² goes on from the last one.
+temperature. As in the program, w and σ² start anew on each rung: w at ½, and σ² at its mode for θ = 0. If σ² went on,
+the widest spikes, which fit all noise, would make it small for good.
 """
 
 import math
@@ -152,7 +153,7 @@ class EMVS:
             prior = replace(self.prior, spike=GaussianSpike(variance))
             if isinstance(prior.inclusion, BetaInclusion):
                 weight = np.full(1, 0.5)
-            mode = PosteriorMode(mode.coefficients, mode.inclusion, weight, mode.noise_variance)
+            mode = PosteriorMode(mode.coefficients, mode.inclusion, weight, noise)
             for step in range(STEPS):
                 if rung or step:
                     mode = expectation(prior, mode, self.temperature)
