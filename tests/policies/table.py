@@ -104,6 +104,7 @@ POLICIES: dict[str, Maker] = {
     "SparseIDS, warm chains": sparse(
         sb.SparseIDS, PAPER, engine="langevin", engine_options={"chains": 64, "warm_start": True}, n_draws=256
     ),
+    "SparseIDS, minibatches": sparse(sb.SparseIDS, PAPER, engine="langevin", engine_options={"batch_size": 4}),
     "SparseIDS, Gibbs": sparse(
         sb.SparseIDS, PAPER, engine="gibbs", engine_options={"burn_in": 5, "chains": 2}, n_draws=40
     ),
@@ -178,7 +179,9 @@ POLICIES: dict[str, Maker] = {
         sb.rivals.RegressionGreedy, regressor=sb.rivals.SpikeSlabLasso(0.1, rungs=5), exploration=20
     ),
     "SquareCB, EMVS": without_prior(sb.rivals.SquareCB, regressor=SHORT, refit_growth=0.2),
-    "FALCON, Laplace spike and slab": without_prior(sb.rivals.FALCON, regressor="spike-and-slab lasso", scale=5.0),
+    "FALCON, Laplace spike and slab": without_prior(
+        sb.rivals.FALCON, regressor="spike-and-slab lasso", window="all", scale=4.0
+    ),
     "OnlineToConfidence, Laplace": without_prior(
         sb.rivals.OnlineToConfidence, forecaster=sb.rivals.SpikeSlabLasso(0.1, rungs=5), regret=0.5, scale=0.1
     ),

@@ -8,6 +8,15 @@ Hao, Lattimore and Deng (2021), Algorithm 1, after Deng, Zhang, Liang and Lin (2
 from θ ~ N(0, 0.1 I) and ν = ½, where b = σλ₀ and V = σ²λ₁ in the paper's symbols. It is approximate: γ is not drawn but
 averaged, so excluded coordinates spread too widely, and unadjusted Langevin steps have a bias that grows with η.
 
+Deng, Zhang, Liang and Lin take the gradient of −log L from a minibatch S of m rows (Welling and Teh 2011):
+
+    ∂Q̂(θ) = (n/m) Σ_{i ∈ S} x_i (⟨x_i, θ⟩ − y_i) / σ² + the prior's terms,
+
+drawn without replacement in each step, so its expectation is ∂Q (``batch_size=m``; then the rows are kept, not their
+sums alone). Its noise adds to that of the steps, so draws spread more widely, the more so the smaller m is. L becomes
+L_m, an upper bound of the curvature of every minibatch: (n/m) min(λ_max(X'X), the sum of the m largest ‖x_i‖²)/σ² +
+max 1/V. With H the curvature of a minibatch, E H² ≤ L_m E H, so steps of up to 2 / L_m are stable in mean square.
+
 One chain is the printed form. A fixed η diverges as X'X grows, so here η_k is a share of 1 / L, where
 L = λ_max(X'X)/σ² + max 1/V; steps of up to 2 / L are stable (the paper is silent on η).
 """
@@ -30,7 +39,7 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
-from sparsebandits.layouts import Layout, Maybe, Reals, read, sizes_of, wrong
+from sparsebandits.layouts import Absent, Layout, Maybe, Reals, read, sizes_of, wrong
 from sparsebandits.model.priors import BetaInclusion, LaplaceSpike, SpikeSlab
 from sparsebandits.model.rewards import Rewards, known_noise
 from sparsebandits.posteriors.diagnostics import Health, effective_draws, split_r_hat
@@ -109,6 +118,9 @@ class Langevin(Engine):
         Continue from where the chains were before the last observation, rather than from the start.
     rewards : Gaussian, optional
         How a reward arises from θ; by default Gaussian noise of variance 1.
+    batch_size : int, optional
+        Number m of rows of a minibatch, of which each chain draws its own in each step. By default, and while there are
+        not more rows, the gradient is that of all rows, as printed.
 
     Examples
     --------
@@ -125,6 +137,7 @@ class Langevin(Engine):
         "nu": Maybe(Reals("chains", "dimension", dtypes=("float32", "float64"))),
         "draws": Maybe(Reals("n_draws", "dimension")),
         "inclusion": Reals("dimension"),
+        "rows": Absent({"x": Reals("kept_rows", "dimension"), "y": Reals("kept_rows")}),
     }
 
     def __init__(
@@ -141,6 +154,7 @@ class Langevin(Engine):
         step_size: Schedule = PowerDecay(),  # noqa: B008 - frozen
         warm_start: bool = False,
         rewards: Rewards | None = None,
+        batch_size: int | None = None,
     ) -> None:
         if not isinstance(prior, SpikeSlab) or not isinstance(prior.spike, LaplaceSpike):
             raise ArgumentTypeError("prior", "a SpikeSlab with a Laplace spike for Langevin", shown(prior))
@@ -156,6 +170,7 @@ class Langevin(Engine):
         self.burn_in = check_count("burn_in", burn_in, least=0)
         self.thinning = check_count("thinning", thinning)
         self.warm_start = bool(warm_start)
+        self.batch_size = None if batch_size is None else check_count("batch_size", batch_size)
         steps = self.burn_in + self.thinning * self.n_draws // self.chains
         self.learning_rate, self.step_size = learning_rate, step_size
         self._rates = _scheduled("learning_rate", learning_rate, steps)
@@ -169,6 +184,7 @@ class Langevin(Engine):
         self._nu: Any = None
         self._draws: Draws | None = None
         self._inclusion: FloatArray = np.zeros(dimension)
+        self._x, self._y = np.empty((0, dimension)), np.empty(0)  # √w times rows and rewards, for minibatches
 
     @property
     def noise_variance(self) -> float:
@@ -181,6 +197,20 @@ class Langevin(Engine):
         """Condition on a batch that has been checked; the chains run when they are asked for."""
         self.evidence.absorb(x, y, weights, counts)
         self._draws = None
+        if self.batch_size is not None:
+            root = np.ones(len(y)) if weights is None else np.sqrt(weights)
+            self._x = np.concatenate((self._x, root[:, np.newaxis] * x))
+            self._y = np.concatenate((self._y, root * y))
+
+    def forget(self, factor: float) -> None:
+        """Let everything so far count less."""
+        super().forget(factor)
+        self._x, self._y = math.sqrt(factor) * self._x, math.sqrt(factor) * self._y
+
+    @property
+    def _batch(self) -> int:
+        """Number of rows of a minibatch; 0 for the full gradient."""
+        return 0 if self.batch_size is None or self.batch_size >= len(self._y) else self.batch_size
 
     def draws(self) -> Draws:
         """Return equally weighted draws, chain after chain.
@@ -225,6 +255,9 @@ class Langevin(Engine):
     def largest_rate(self) -> float:
         """Return 1 / L, the scale of the learning rate; steps larger than twice of it would diverge."""
         top = float(np.linalg.eigvalsh(self.evidence.gram)[-1]) / self.noise_variance
+        if self._batch:
+            squares = np.sort(np.square(self._x).sum(axis=1))[-self._batch :]
+            top = min(top, float(squares.sum()) / self.noise_variance) * len(self._y) / self._batch
         return 1.0 / (max(top, 0.0) + float((1.0 / self._slab_variance).max()))
 
     def _run(self) -> dict[str, Any]:
@@ -242,6 +275,8 @@ class Langevin(Engine):
             )
         kept = np.empty((self.chains, self.n_draws // self.chains, self.dimension))
         inclusion = np.zeros(self.dimension)
+        root, batch = math.sqrt(self.noise_variance), self._batch
+        moment = np.zeros(self.dimension) if batch else self.evidence.moment / self.noise_variance
         take_steps = wide_langevin_steps if self._real is np.float32 else langevin_steps
         take_steps(
             theta,
@@ -251,13 +286,16 @@ class Langevin(Engine):
             self.burn_in,
             self.thinning,
             np.ascontiguousarray(self.evidence.gram) / self.noise_variance,
-            self.evidence.moment / self.noise_variance,
+            moment,
             self._slab_mean,
             1.0 / self._slab_variance,
             log_odds,
             1.0 / scale,
             kept,
             inclusion,
+            self._x / root,
+            self._y / root,
+            batch,
             random_state(rng),
         )
         if not (np.abs(theta) < 1e30).all():  # what has become infinite stays so, or turns into NaN
@@ -276,6 +314,7 @@ class Langevin(Engine):
             "nu": self._nu,
             "draws": None if self._draws is None else self._draws.theta,
             "inclusion": self._inclusion,
+            **({} if self.batch_size is None else {"rows": {"x": self._x, "y": self._y}}),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -284,7 +323,12 @@ class Langevin(Engine):
         chains = [found[name] for name in ("theta", "nu") if found[name] is not None]
         if len(chains) == 1 or any(one.dtype != self._real for one in chains):
             raise wrong("theta", f"the type {np.dtype(self._real)}, as nu", "others")
+        rows = found.get("rows")
+        if (rows is None) != (self.batch_size is None):
+            raise wrong("rows", "the rows if, and only if, there are minibatches", shown(rows))
         super().restore(state)
+        if rows is not None:
+            self._x, self._y = rows["x"], rows["y"]
         self._theta, self._nu, self._inclusion = found["theta"], found["nu"], found["inclusion"]
         theta = found["draws"]
         self._draws = None if theta is None else Draws.trusted(theta, np.full(self.n_draws, 1.0 / self.n_draws))

@@ -16,7 +16,43 @@ from numba import njit
 
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors.kernels.compiled import COMPILED
-from sparsebandits.posteriors.kernels.inline_random import GOLDEN, RandomState, mixed, normal
+from sparsebandits.posteriors.kernels.inline_random import GOLDEN, RandomState, mixed, normal, uniform
+
+
+@njit(**COMPILED)
+def batch_gradient(theta: Any, x: Any, y: Any, order: Any, batch: int, gradient: Any, state: Any) -> None:
+    """Compute the gradient of −log L from a minibatch of each chain's own, times the number of rows over its size.
+
+    Parameters
+    ----------
+    theta : array of shape (C, d)
+        θ of each chain.
+    x : array of shape (n, d)
+        Rows over σ.
+    y : array of shape (n,)
+        Rewards over σ.
+    order : int array of shape (n,)
+        Any permutation of the rows, changed in place: its head is the last minibatch.
+    batch : int
+        Number of rows of a minibatch, drawn without replacement, from 1 to n.
+    gradient : array of shape (C, d)
+        Set to (n / batch) Σ x_i (⟨x_i, θ⟩ − y_i) over the minibatch.
+    state : array of one uint64
+        The random state, changed in place.
+    """
+    n, d = x.shape
+    for c in range(theta.shape[0]):
+        gradient[c] = 0.0
+        for k in range(batch):  # Fisher and Yates: each subset is equally likely, whatever the permutation was
+            chosen = min(k + int(uniform(state) * (n - k)), n - 1)
+            i = order[chosen]
+            order[chosen], order[k] = order[k], i
+            residual = -y[i]
+            for j in range(d):
+                residual += x[i, j] * theta[c, j]
+            residual *= n / batch
+            for j in range(d):
+                gradient[c, j] += residual * x[i, j]
 
 
 @njit(**COMPILED)
@@ -35,6 +71,9 @@ def langevin_steps(
     spike_precision: float,
     draws: Any,
     inclusion: Any,
+    x: Any,
+    y: Any,
+    batch: int,
     state: Any,
 ) -> None:
     """Take all steps of all chains, and keep every ``thinning``-th after the burn-in.
@@ -54,7 +93,7 @@ def langevin_steps(
     gram : array of shape (d, d)
         X'X / σ², in C order.
     moment : array of shape (d,)
-        X'y / σ².
+        X'y / σ²; zero with minibatches.
     slab_mean, slab_precision : arrays of shape (d,)
         Mean and precision 1/V of the slab of each coordinate.
     log_odds : array of shape (d,)
@@ -65,13 +104,21 @@ def langevin_steps(
         Set to θ of the steps that are kept.
     inclusion : array of shape (d,)
         ν of the steps that are kept is added to it, summed over chains.
+    x, y : arrays of shape (n, d) and (n,)
+        Rows and rewards over σ, for minibatches.
+    batch : int
+        Number of rows of a minibatch; 0 is the full gradient, from ``gram`` and ``moment``.
     state : array of one uint64
         The random state, changed in place.
     """
     chains, d = theta.shape
-    kept = 0
+    kept, order = 0, np.arange(len(y))
+    product = np.empty_like(theta)
     for k in range(len(rates)):
-        product = np.dot(theta, gram)
+        if batch == 0:
+            product = np.dot(theta, gram)
+        else:
+            batch_gradient(theta, x, y, order, batch, product, state)
         rate, weight, deviation = rates[k], weights[k], math.sqrt(2.0 * rates[k])
         for c in range(chains):
             for j in range(d):
@@ -155,6 +202,9 @@ def wide_langevin_steps(
     spike_precision: float,
     draws: FloatArray,
     inclusion: FloatArray,
+    x: FloatArray,
+    y: FloatArray,
+    batch: int,
     state: RandomState,
 ) -> None:
     """Take all steps of all chains in single precision, and keep every ``thinning``-th after the burn-in.
@@ -173,10 +223,13 @@ def wide_langevin_steps(
     half = (t.size + 1) // 2
     first, angle, flat = np.empty(half, real), np.empty(half, real), np.empty(2 * half, real)
     normals = flat[: t.size].reshape(t.shape)
-    ones, kept = np.ones(len(t), real), 0
+    ones, kept, order = np.ones(len(t), real), 0, np.arange(len(y))
     with np.errstate(over="ignore", invalid="ignore"):
         for k, (rate, weight) in enumerate(zip(rates.tolist(), weights.tolist(), strict=True)):
-            np.dot(t, g, out=product)
+            if batch == 0:
+                np.dot(t, g, out=product)
+            else:
+                batch_gradient(t, x, y, order, batch, product, state)
             _uniform_pairs(first, angle, state)
             np.log(first, out=first)
             np.multiply(first, real(-2.0), out=first)
