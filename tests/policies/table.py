@@ -104,7 +104,9 @@ POLICIES: dict[str, Maker] = {
     "SparseIDS, warm chains": sparse(
         sb.SparseIDS, PAPER, engine="langevin", engine_options={"chains": 64, "warm_start": True}, n_draws=256
     ),
-    "SparseIDS, minibatches": sparse(sb.SparseIDS, PAPER, engine="langevin", engine_options={"batch_size": 4}),
+    "SparseIDS, minibatches": sparse(
+        sb.SparseIDS, PAPER, engine="langevin", engine_options={"batch_size": 20, "warm_start": True}
+    ),
     "SparseIDS, Gibbs": sparse(
         sb.SparseIDS, PAPER, engine="gibbs", engine_options={"burn_in": 5, "chains": 2}, n_draws=40
     ),
