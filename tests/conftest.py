@@ -75,6 +75,8 @@ SLOW = {
     "tests/policies/rivals/test_online_to_confidence.py",
     "tests/policies/rivals/test_soids.py::test_it_plays_as_often_as_it_says",
     "tests/policies/rivals/test_soids.py::test_regret_on_an_easy_instance",
+    "tests/policies/rivals/test_spike_slab_modes.py::test_emvs_selects_what_matters_among_many",
+    "tests/policies/rivals/test_spike_slab_modes.py::test_regret_is_a_fraction_of_that_of_guessing",
     "tests/policies/test_ask_and_tell.py::test_it_learns",
     "tests/policies/test_save_and_load.py::test_continues_bit_for_bit",
     "tests/policies/test_save_and_load.py::test_continues_in_another_process",
