@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 import sparsebandits as sb
-from sparsebandits.arguments import FloatArray
-from sparsebandits.files import SaveFileError
+from sparsebandits.arguments import FloatArray, SaveFileError
 from sparsebandits.posteriors import langevin
 from sparsebandits.posteriors.kernels.inline_random import normal, random_state, uniform
 from sparsebandits.posteriors.kernels.langevin import batch_gradient
@@ -124,10 +123,10 @@ def test_the_mean_of_a_gaussian_posterior_is_exact(wide: int, monkeypatch: pytes
     theta = posterior.draws().theta
     chains = theta.reshape(2000, 10, 3).mean(axis=1)
     error = chains.std(axis=0) / math.sqrt(2000)
-    exact = np.linalg.solve(x.T @ x + np.eye(3) / 0.7, x.T @ y)
+    exact = np.asarray(np.linalg.solve(x.T @ x + np.eye(3) / 0.7, x.T @ y), dtype=np.float64)
     assert_means_agree(chains.mean(axis=0), exact, error)
     assert (theta.var(axis=0) > np.diag(np.linalg.inv(x.T @ x + np.eye(3) / 0.7))).all()
-    other = np.linalg.solve(x[3:].T @ x[3:] + np.eye(3) / 0.7, x[3:].T @ y[3:])
+    other = np.asarray(np.linalg.solve(x[3:].T @ x[3:] + np.eye(3) / 0.7, x[3:].T @ y[3:]), dtype=np.float64)
     with pytest.raises(AssertionError, match="z-score"):
         assert_means_agree(chains.mean(axis=0), other, error)
 

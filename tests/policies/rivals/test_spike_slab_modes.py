@@ -47,8 +47,8 @@ def log_posterior(
     with np.errstate(divide="ignore"):
         inside = np.log(weight) + stats.norm.logpdf(theta, mean, np.sqrt(unit * slab))
         outside = np.log1p(-np.asarray(weight)) + stats.norm.logpdf(theta, 0.0, math.sqrt(unit * prior.spike.variance))
-    total = float(np.logaddexp(t * inside, t * outside).sum()) / t
-    total += float(stats.norm.logpdf(y, x @ theta, math.sqrt(variance)).sum())
+    total = float(np.sum(np.logaddexp(t * inside, t * outside))) / t
+    total += float(np.sum(stats.norm.logpdf(y, x @ theta, math.sqrt(variance))))
     if isinstance(prior.inclusion, sb.BetaInclusion):
         total += float(stats.beta.logpdf(np.max(weight), prior.inclusion.a, prior.inclusion.b))
     if isinstance(noise, sb.InverseGammaNoise):
@@ -360,7 +360,7 @@ def test_optimism_over_their_forecasts(name: str, regret: Any) -> None:
 def test_their_names(name: str) -> None:
     kind = EMVS if name == "emvs" else SpikeSlabLasso
     for make in (sb.rivals.SquareCB, sb.rivals.FALCON, sb.rivals.RegressionGreedy, sb.rivals.ILTCB):
-        estimator = make(np.eye(2), 0.25, regressor=name).posterior.estimator  # type: ignore[operator]
+        estimator = make(np.eye(2), 0.25, regressor=name).posterior.estimator
         assert isinstance(estimator, kind)
         assert estimator.noise_variance == (1.0 if make is sb.rivals.ILTCB else 0.25)  # it scales its rewards
     policy = sb.rivals.OnlineToConfidence(np.eye(2), noise_variance=0.25, forecaster=name, regret=1.0)
