@@ -66,6 +66,19 @@ POLICIES: dict[str, Maker] = {
     "FrequentistIDS, full gain": lambda actions, **given: sb.rivals.FrequentistIDS(
         actions, gain="full", selection="deterministic", width=sb.rules.ConfidenceRadius(), **given
     ),
+    "PartialMonitoringIDS": sb.rivals.PartialMonitoringIDS,
+    "PartialMonitoringIDS, full gain": lambda actions, **given: sb.rivals.PartialMonitoringIDS(
+        actions,
+        gain="full",
+        differences="best",
+        selection="deterministic",
+        width=sb.rules.ConfidenceRadius(),
+        **given,
+    ),
+    "AsymptoticIDS": without_prior(sb.rivals.AsymptoticIDS),
+    "AsymptoticIDS, cells": without_prior(
+        sb.rivals.AsymptoticIDS, alternatives="cells", penalty=20.0, bound=0.1, discard=False
+    ),
     "ESTC": without_prior(sb.rivals.ESTC, exploration=30),
     "ESTC, cross-validation": without_prior(sb.rivals.ESTC, exploration=20, penalty="cross-validation"),
     "ESTC, the theorem's length": without_prior(sb.rivals.ESTC, horizon=400, sparsity=1, bound=10.0),

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from sparsebandits.environments.labelled import LabelledInstance as LabelledInstance
     from sparsebandits.environments.labelled import LabelledRound as LabelledRound
     from sparsebandits.environments.logistic_actions import LogisticActions as LogisticActions
+    from sparsebandits.environments.partial_monitoring import DuelingFeedback as DuelingFeedback
+    from sparsebandits.environments.partial_monitoring import MonitoredInstance as MonitoredInstance
+    from sparsebandits.environments.partial_monitoring import TransductiveFeedback as TransductiveFeedback
     from sparsebandits.environments.poisson_actions import PoissonActions as PoissonActions
 
     __all__: list[str]

@@ -42,11 +42,19 @@ class Outcome(NamedTuple):
         The best mean reward of the round minus this one.
     noise_index : int
         Which noise of the round makes the reward: two decisions with the same index get the same noise.
+    observation : float, optional
+        The mean of what the policy is told, if that is not the reward.
     """
 
     mean: float
     regret: float
     noise_index: int
+    observation: float | None = None
+
+    @property
+    def told(self) -> "Outcome":
+        """The outcome whose reward is what the policy is told: by default this one."""
+        return self if self.observation is None else self._replace(mean=self.observation)
 
     def reward(self, round_number: int, rewards: Rewards, noise: IndexedNormals) -> float:
         """Return the reward of the decision. All simulated rewards are made here.

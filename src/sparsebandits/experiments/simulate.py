@@ -284,7 +284,9 @@ def simulate(
         answered = perf_counter()
         outcome = instance.outcome(t, decision.action, decision.features)
         reward = outcome.reward(t, instance.rewards, noise)
-        news = reward if getattr(decision, "observed", None) is None else _shown(instance, t, decision, noise)
+        news: object = reward if outcome.observation is None else outcome.told.reward(t, instance.rewards, noise)
+        if getattr(decision, "observed", None) is not None:
+            news = _shown(instance, t, decision, noise)
         told = perf_counter()
         policy.tell(decision, news)
         seconds[t] = (answered - asked) + (perf_counter() - told)

@@ -20,6 +20,7 @@ from sparsebandits.arguments import (
     frozen,
     shown,
 )
+from sparsebandits.model.monitoring import Game
 from sparsebandits.policies.feedback import graph_of
 from sparsebandits.policies.naming import in_order
 
@@ -72,6 +73,8 @@ class ActionSet:
         """
         if isinstance(actions, ActionSet):
             return actions
+        if isinstance(actions, Game):
+            raise ArgumentTypeError("actions", "one row per action that shows its own reward", repr(actions))
         if isinstance(actions, int):
             raise ArgumentTypeError(
                 "actions", "one row per action", f"{shown(actions)}; enumerate the corners of a cube"

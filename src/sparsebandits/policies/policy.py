@@ -494,9 +494,7 @@ class Policy:
 
     def _believe(self, posterior: Any, decisions: Sequence[Decision]) -> None:
         """Let a posterior learn the expected rewards of decisions, of counts the typical ones."""
-        x = np.concatenate(
-            [learnt_rows(one) if one.observed is not None else one.features[np.newaxis] for one in decisions]
-        )
+        x = np.concatenate([learnt_rows(one) for one in decisions])
         if len(x):
             offered = x if self._origin is None or posterior.level is not None else x - self._origin
             expected = beliefs_about(posterior, offered).believed

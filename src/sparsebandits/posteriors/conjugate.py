@@ -208,6 +208,20 @@ class Conjugate(Engine):
         """Return Cov[θ] x without forming the covariance."""
         return self._root @ (x @ self._root)
 
+    def projections(self, x: FloatArray) -> FloatArray:
+        """Return S'x for each row, with Cov[θ] = SS': the lengths of these and their differences are deviations.
+
+        Parameters
+        ----------
+        x : array of shape (K, d)
+            Rows.
+
+        Returns
+        -------
+        array of shape (K, d)
+        """
+        return np.asarray(x @ self._root)
+
     def variances(self, x: FloatArray) -> FloatArray:
         """Return Var⟨x_k, θ⟩ for each row of ``x``, shape ``(K,)``.
 
@@ -223,7 +237,7 @@ class Conjugate(Engine):
         return self._variances.copy()
 
     def _computed_variances(self, x: FloatArray) -> FloatArray:
-        projections = x @ self._root
+        projections = self.projections(x)
         return np.asarray(np.einsum("kj,kj->k", projections, projections))
 
     def _follow(self, x: FloatArray, weights: FloatArray | None) -> None:

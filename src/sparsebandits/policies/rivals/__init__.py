@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from sparsebandits import lazy
 
 if TYPE_CHECKING:
+    from sparsebandits.policies.rivals.asymptotic_ids import AsymptoticIDS as AsymptoticIDS
+    from sparsebandits.policies.rivals.asymptotic_ids import (
+        AsymptoticInformationDirected as AsymptoticInformationDirected,
+    )
+    from sparsebandits.policies.rivals.asymptotic_ids import ExplorationPosterior as ExplorationPosterior
     from sparsebandits.policies.rivals.best_subset import BestSubset as BestSubset
     from sparsebandits.policies.rivals.best_subset import SubsetFit as SubsetFit
     from sparsebandits.policies.rivals.best_subset import SubsetOptimism as SubsetOptimism
@@ -55,6 +60,10 @@ if TYPE_CHECKING:
     from sparsebandits.policies.rivals.optimistic_posterior import LearningRate as LearningRate
     from sparsebandits.policies.rivals.oracles import Ridge as Ridge
     from sparsebandits.policies.rivals.oracles import SpikeSlabMean as SpikeSlabMean
+    from sparsebandits.policies.rivals.partial_monitoring_ids import PartialMonitoringIDS as PartialMonitoringIDS
+    from sparsebandits.policies.rivals.partial_monitoring_ids import (
+        PartialMonitoringInformationDirected as PartialMonitoringInformationDirected,
+    )
     from sparsebandits.policies.rivals.regression_greedy import RegressionGreedy as RegressionGreedy
     from sparsebandits.policies.rivals.sa_lasso import SALasso as SALasso
     from sparsebandits.policies.rivals.sa_lasso import SparsityAgnostic as SparsityAgnostic

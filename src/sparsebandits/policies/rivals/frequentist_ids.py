@@ -55,9 +55,33 @@ def directed_gain(covariance: FloatArray, variance: FloatArray, noise: FloatArra
     array of shape (K,)
         Directed gain of each action.
     """
-    if variance[target] <= 0:
+    return log_reduction(covariance, float(variance[target]), variance, noise)
+
+
+def log_reduction(
+    covariance: FloatArray, target_variance: float, variance: FloatArray, noise: FloatArray | float
+) -> FloatArray:
+    """Return by how much each observation would reduce the log variance of a target, −log(1 − ρ²).
+
+    Parameters
+    ----------
+    covariance : array of shape (K,)
+        Covariance of the mean of each observation with the target.
+    target_variance : float
+        Variance of the target.
+    variance : array of shape (K,)
+        Variance of the mean of each observation.
+    noise : float or array of shape (K,)
+        Noise variance of each observation.
+
+    Returns
+    -------
+    array of shape (K,)
+        The reductions; zero if nothing is left to learn of the target.
+    """
+    if target_variance <= 0:
         return np.zeros(len(variance))
-    explained = covariance * covariance / (variance[target] * (variance + noise))
+    explained = covariance * covariance / (target_variance * (variance + noise))
     return np.asarray(-np.log1p(-np.minimum(explained, 1.0 - np.finfo(np.float64).eps)))  # rounding may reach 1
 
 
