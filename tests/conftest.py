@@ -66,6 +66,8 @@ SLOW = {
     "tests/journal/test_offpolicy.py::test_either_the_model_or_the_propensities_may_be_wrong",
     "tests/journal/test_offpolicy.py::test_intervals_hold_the_value_in_95_of_100_logs",
     "tests/papers/test_hao2021.py",
+    "tests/policies/rivals/test_asymptotic_ids.py::test_regret_at_the_end_of_optimism",
+    "tests/policies/rivals/test_asymptotic_ids.py::test_regret_on_an_easy_instance",
     "tests/policies/rivals/test_d_linucb.py::test_regret_on_an_easy_instance",
     "tests/policies/rivals/test_feel_good.py::test_it_plays_as_often_as_it_says",
     "tests/policies/rivals/test_feel_good.py::test_regret_on_an_easy_instance",

@@ -1,5 +1,7 @@
 """Partial monitoring games: what an action is worth and what it shows."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,14 +37,16 @@ def test_names_of_tables_are_kept() -> None:
 
 
 def test_what_is_no_game_is_refused() -> None:
-    for wrong, name in (
-        (lambda: Game(np.eye(2), np.eye(3)), "observations"),
-        (lambda: Game(np.eye(2), np.eye(2)[:1]), "observations"),
-        (lambda: Game(np.eye(2), np.eye(2), ("one",)), "labels"),
-        (lambda: Game(np.eye(2), np.eye(2), feature_names=("one",)), "feature_names"),
-        (lambda: dueling("text"), "items"),
-        (lambda: dueling([[np.nan]]), "items"),
-        (lambda: transductive(np.eye(2), np.eye(3)), "probes"),
-    ):
+    two, three = np.eye(2), np.eye(3)
+    wrong: list[tuple[Any, tuple[Any, ...], str]] = [
+        (Game, (two, three), "observations"),
+        (Game, (two, two[:1]), "observations"),
+        (Game, (two, two, ("one",)), "labels"),
+        (Game, (two, two, None, ("one",)), "feature_names"),
+        (dueling, ("text",), "items"),
+        (dueling, ([[np.nan]],), "items"),
+        (transductive, (two, three), "probes"),
+    ]
+    for make, given, name in wrong:
         with pytest.raises(ArgumentError, match=rf"^{name}: expected"):
-            wrong()
+            make(*given)

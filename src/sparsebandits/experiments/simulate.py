@@ -225,7 +225,8 @@ def simulate(
     instance : Instance
         The true problem: what the ``sample`` of an environment returns. If it has a feedback graph, a policy that was
         made with it is told the rewards of all actions that a decision shows. One that was made without it is told that
-        of its action, if every action shows its own.
+        of its action, if every action shows its own. If its actions are a :class:`~sparsebandits.model.Game`, the
+        policy is told the observation of its action in place of the reward.
     horizon : int
         Number of rounds.
     seed : int, SeedSequence or None, default=0

@@ -1,12 +1,12 @@
 """Linear partial monitoring games: what an action is worth, and what it shows, which need not be its reward.
 
 Kirschner, Lattimore and Krause (2020), *Information Directed Sampling for Linear Partial Monitoring*. Action a has
-reward features φ_a and an observation row m_a. Playing it is worth ⟨φ_a, θ⟩, which nobody sees, and shows ⟨m_a, θ⟩ plus
-noise. A bandit is the game with m_a = φ_a. Two other ones, in the form that the authors' program (kirschnj/pm-ids) gives
-them:
+reward features φ_a and an observation row m_a. Playing it is worth ⟨φ_a, θ⟩, which nobody sees, and shows ⟨m_a, θ⟩
+plus noise. A bandit is the game with m_a = φ_a. Two other ones, in the form that they have in the authors' program
+(kirschnj/pm-ids):
 
     dueling        an action is a pair of items: φ = x + y is the sum of both rewards, m = x − y their difference;
-    transductive   actions that are worth ⟨x, θ⟩ show nothing, m = 0; probes, which show ⟨z, θ⟩, are worth nothing, φ = 0.
+    transductive   actions that are worth ⟨x, θ⟩ show nothing, m = 0; probes that show ⟨z, θ⟩ are worth nothing, φ = 0.
 """
 
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ NOISE, PENALTY, BOUND = 0.4, 0.7, 0.5
 
 def alternative(theta: FloatArray, v: FloatArray, constraints: FloatArray) -> FloatArray:
     """Return the ν with constraints ν ≥ 0 that is nearest to θ in V, by sequential quadratic programming."""
-    found = minimize(
+    found: Any = minimize(  # type: ignore[call-overload]
         lambda nu: (nu - theta) @ v @ (nu - theta),
         theta,
         jac=lambda nu: 2 * v @ (nu - theta),
@@ -89,7 +89,7 @@ def run(cells: bool, rounds: int = 40, actions: FloatArray | None = None) -> int
             np.testing.assert_allclose(columns["gap estimate"], gap[candidates], rtol=1e-9)
             if gain is None:
                 exploited += 1
-                assert decision.action == int(evidence.argmax()) and decision.probability == 1.0
+                assert (decision.action, decision.probability) == (int(evidence.argmax()), 1.0)
             else:
                 np.testing.assert_allclose(columns["information gain"], gain[candidates], rtol=1e-5)
                 best, found = best_mixture(gap, gain), decision.reasons.notes["ratio minimised"]
@@ -169,8 +169,8 @@ def growth(make: Any, seed: int) -> tuple[float, int]:
 def test_regret_at_the_end_of_optimism() -> None:
     """The program of the lower bound plays the third action, which is bad and informative, and never the second.
 
-    Optimism never plays the third one again, and pays 2σ² log(n) / ε for the second in place of 8σ² log(n). Without the
-    threshold, or with weights on the alternatives that are easiest to rule out, the test fails.
+    Optimism never plays the third one again, and pays 2σ² log(n) / ε for the second in place of 8σ² log(n). Planted:
+    never exploiting; a gain without the alternatives; a threshold that does not depend on the round.
     """
     ours = [growth(sb.rivals.AsymptoticIDS, seed) for seed in range(3)]
     radius = sb.rules.ConfidenceRadius(1 / 1500)
@@ -191,7 +191,7 @@ def test_equal_rows_are_one_action() -> None:
     assert "The evidence suffices" in str(policy.explain(decision))
     assert policy.posterior.explored < 60
     alone = sb.rivals.AsymptoticIDS(np.ones((2, 2)), seed=0).ask()
-    assert alone.probability == 0.5 and alone.diagnostics["least evidence"] == math.inf
+    assert (alone.probability, alone.diagnostics["least evidence"]) == (0.5, math.inf)
 
 
 def test_what_does_not_fit_is_refused() -> None:

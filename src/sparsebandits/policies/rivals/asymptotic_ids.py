@@ -16,10 +16,10 @@ all. With e(y) = ‖ν(y) − θ̂‖² in V, the evidence against y, and m = mi
               gap  Δ̂(x) = max_z ⟨z, θ̂⟩ + √β(s, 1/(s log s)) ‖z‖ − ⟨x, θ̂⟩,
               and the distribution that minimises Δ̂² / I.
 
-√β(s, δ) = √(2 log(1/δ) + log det V − log det Λ) + √λ S is the radius of Abbasi-Yadkori et al. (2011). As t grows, q goes
-to the alternatives that are hardest to rule out, and the second term of the gain to zero: what is left is the program of
-the lower bound. V has X'X / σ² here, so all of this is in units of the noise; a constant factor in the gain changes no
-minimiser.
+√β(s, δ) = √(2 log(1/δ) + log det V − log det Λ) + √λ S is the radius of Abbasi-Yadkori et al. (2011). As t grows, q
+goes to the alternatives that are hardest to rule out, and the second term of the gain to zero: what is left is the
+program of the lower bound. V has X'X / σ² here, so all of this is in units of the noise; a constant factor in the gain
+changes no minimiser.
 
 The formulas are those of the authors' program (kirschnj/pm-ids, ``AsymptoticInfoGain``, ``GapEstimator`` and
 ``RegularizedLeastSquares``); there, s counts from 1 and both s and t are at least 2.
@@ -211,12 +211,9 @@ class AsymptoticInformationDirected(Rule):
         bonus = width * np.sqrt(np.einsum("kj,kj->k", projections, projections))
         gap = (mean + bonus).max() - mean
         notes = {"least evidence": least, "evidence needed": threshold, "width": width}
-        contributions, mixture, remarks, observation = features[best] * beliefs.coefficients, None, (), None
+        action, mixture, exploits = best, None, least >= threshold
         weights, gain = np.zeros(len(mean)), np.zeros(len(mean))
-        if least >= threshold:
-            action, remarks = best, (EXPLOITS,) if self.discard else ()
-            observation = np.zeros_like(features[best]) if self.discard else None
-        else:
+        if not exploits:
             posterior.farthest = max(
                 posterior.farthest, least
             )  # of a fork, which becomes the posterior with the choice
@@ -227,7 +224,6 @@ class AsymptoticInformationDirected(Rule):
             minimiser = minimise_over_distributions(gap, gain)
             action, probability, mixture = drawn(minimiser, gap, gain, rng)
             notes["ratio minimised"] = minimiser.ratio
-            contributions = features[action] * beliefs.coefficients
         columns = {
             "gap estimate": gap,
             "information gain": gain,
@@ -236,7 +232,10 @@ class AsymptoticInformationDirected(Rule):
             "evidence against": evidence,
             "weight": weights,
         }
+        contributions, unused = features[action] * beliefs.coefficients, exploits and self.discard
+        remarks = (EXPLOITS,) if unused else ()
         reasons = Reasons.top(action, mean, columns, contributions, notes, mixture, remarks=remarks)
+        observation = np.zeros_like(features[action]) if unused else None  # from which nothing is learnt
         return Choice(action, probability, reasons, observation=observation)
 
 

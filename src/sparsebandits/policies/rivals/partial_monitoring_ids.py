@@ -2,7 +2,8 @@
 
 Kirschner, Lattimore and Krause (2020), *Information Directed Sampling for Linear Partial Monitoring*. Action a is worth
 ⟨φ_a, θ⟩ and shows ⟨m_a, θ⟩ plus noise (``model/monitoring.py``). Ridge regression learns θ from the observations, with
-V = Λ + Σ mm'/σ². With a width w such that ⟨φ_b − φ_a, θ*⟩ lies within ⟨φ_b − φ_a, θ̂⟩ ± w‖φ_b − φ_a‖, in the norm of V⁻¹:
+V = Λ + Σ mm'/σ². With a width w such that ⟨φ_b − φ_a, θ*⟩ lies within ⟨φ_b − φ_a, θ̂⟩ ± w‖φ_b − φ_a‖ in the norm of
+V⁻¹:
 
     gap estimate    Δ̂(a) = max_b ⟨φ_b − φ_a, θ̂⟩ + w‖φ_b − φ_a‖
     gain, full      I(a) = log(1 + ‖m_a‖² / σ²)
@@ -241,8 +242,8 @@ class PartialMonitoringIDS(LinearPolicy):
     >>> policy = PartialMonitoringIDS(dueling(np.eye(3)), noise_variance=0.1, seed=0)
     >>> decision = policy.ask()
     >>> decision.label, decision.observation
-    ('0 vs 2', array([ 1.,  0., -1.]))
-    >>> policy.tell(decision, -0.8)  # the reward of item 0 minus that of item 2
+    ('1 vs 2', array([ 0.,  1., -1.]))
+    >>> policy.tell(decision, -0.8)  # the reward of item 1 minus that of item 2
 
     Items are played, which shows nothing, or probed, which pays nothing:
 
