@@ -250,7 +250,7 @@ class PartialMonitoringIDS(LinearPolicy):
     >>> from sparsebandits.model import transductive
     >>> policy = PartialMonitoringIDS(transductive(np.eye(3), probes=np.eye(3)), noise_variance=0.1, seed=0)
     >>> policy.ask().label
-    'probe 1'
+    'probe 2'
     """
 
     def __init__(
