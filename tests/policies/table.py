@@ -211,7 +211,7 @@ CANNOT_LEARN_A_FIXED_SET = {"DRLasso"}
 
 
 def on_cube(policy: Maker, **settings: Any) -> Maker:
-    """Make a policy that plays a cube where others are made with actions: with their features, and no prior."""
+    """Make a policy that plays a region where others are made with actions: with their features, and no prior."""
 
     def make(actions: Any, prior: Any = None, **given: Any) -> sb.Policy:
         rows = ActionSet.of(actions)
@@ -223,6 +223,8 @@ def on_cube(policy: Maker, **settings: Any) -> Maker:
 CUBES: dict[str, Maker] = {
     "HypercubeElimination": on_cube(sb.rivals.HypercubeElimination, horizon=2),
     "HypercubeElimination, wide": on_cube(sb.rivals.HypercubeElimination, horizon=1000, mean_bound=3.0),
+    "SLUCB": on_cube(sb.rivals.SLUCB, horizon=1000),
+    "SLUCB, short search": on_cube(sb.rivals.SLUCB, horizon=2, threshold=0.01, width=0.5, sparsity=2, penalty=0.5),
 }
 """Policies whose actions are not enumerated: they pass all tests but those about rows."""
 

@@ -26,7 +26,8 @@ def test_a_decision_says_what_it_is(make: Maker) -> None:
             np.testing.assert_array_equal(decision.features, actions[decision.action])
         else:
             assert decision.action == -1
-            np.testing.assert_array_equal(np.abs(decision.features), np.ones(3))
+            size = 1.0 if isinstance(policy.actions, sb.policies.Cube) else 1 / np.sqrt(3)
+            np.testing.assert_allclose(np.abs(decision.features), np.full(3, size), rtol=1e-15)
         with pytest.raises(ValueError, match="read-only"):
             decision.features[0] = 0.0
     assert [d.id for d in policy.pending] == [0, 1]
@@ -75,6 +76,9 @@ def test_rewards_late_out_of_order_and_in_batches_lead_to_the_same_knowledge(mak
     if isinstance(policy, sb.rivals.HypercubeElimination):
         np.testing.assert_array_equal(policy.posterior.rounds, np.full(3, 9))
         np.testing.assert_allclose(policy.posterior.totals, x.T @ y, atol=1e-12)
+    if isinstance(policy, sb.rivals.SLUCB):
+        assert policy.posterior.rounds == 9
+        np.testing.assert_allclose(policy.posterior.totals, 3 * x.T @ y, atol=1e-12)
     if isinstance(policy, sb.rivals.ESTC):  # keeps the rewards themselves
         rows = np.column_stack((policy.posterior.features, policy.posterior.rewards))
         np.testing.assert_array_equal(np.unique(rows, axis=0), np.unique(np.column_stack((x, y)), axis=0))

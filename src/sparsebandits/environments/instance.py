@@ -5,8 +5,9 @@ identity if they are Gaussian, otherwise the inverse of a link.
 
 ``simulate`` knows a problem as a :class:`World`, which says what may be played in a round and what a decision was
 worth. Nothing more is needed, so actions may be fixed rows (:class:`Instance`), rows that change from round to round
-(``changing.py``) or points that are never enumerated (``hypercube.py``), and θ* may change too (``drifting.py``). Rows
-may be made from the context of a round (``contexts.py``), and a round may have one right action (``labelled.py``).
+(``changing.py``) or points that are never enumerated (``hypercube.py``, ``unit_ball.py``), and θ* may change too
+(``drifting.py``). Rows may be made from the context of a round (``contexts.py``), and a round may have one right action
+(``labelled.py``).
 """
 
 import math
@@ -44,12 +45,15 @@ class Outcome(NamedTuple):
         Which noise of the round makes the reward: two decisions with the same index get the same noise.
     observation : float, optional
         The mean of what the policy is told, if that is not the reward.
+    noise_scale : float, default=1.0
+        Factor on the standard deviation of a Gaussian reward, where noise depends on the action (``unit_ball.py``).
     """
 
     mean: float
     regret: float
     noise_index: int
     observation: float | None = None
+    noise_scale: float = 1.0
 
     @property
     def told(self) -> "Outcome":
@@ -77,7 +81,7 @@ class Outcome(NamedTuple):
         """
         normal = noise(round_number, self.noise_index)
         if isinstance(rewards, Gaussian):
-            return self.mean + math.sqrt(rewards.variance) * normal
+            return self.mean + self.noise_scale * math.sqrt(rewards.variance) * normal
         return rewards.drawn(self.mean, 0.5 * math.erfc(-normal / math.sqrt(2.0)))
 
 

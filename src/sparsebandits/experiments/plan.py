@@ -29,6 +29,7 @@ from sparsebandits.environments import (
     Hypercube,
     LogisticActions,
     PoissonActions,
+    UnitBall,
 )
 from sparsebandits.experiments.description import describe, untracked
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
@@ -58,6 +59,7 @@ ENVIRONMENTS: Makers = {
         PoissonActions,
         HardInstance,
         Hypercube,
+        UnitBall,
         ChangingActions,
         Drifting,
         GraphFeedback,

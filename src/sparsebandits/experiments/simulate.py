@@ -38,7 +38,8 @@ class Problem:
     Attributes
     ----------
     actions : array of shape (K, d) or int
-        One row per action, those of the first round where they change; the dimension d where actions are [−1, 1]^d.
+        One row per action, those of the first round where they change; the dimension d where actions are points
+        of the cube or the unit ball.
     noise_variance : float
         Variance of a Gaussian reward given its mean; NaN for other families.
     horizon : int

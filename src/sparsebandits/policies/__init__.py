@@ -6,6 +6,7 @@ from sparsebandits import lazy
 
 if TYPE_CHECKING:
     from sparsebandits.policies.actions import ActionSet as ActionSet
+    from sparsebandits.policies.actions import Ball as Ball
     from sparsebandits.policies.actions import Cube as Cube
     from sparsebandits.policies.decision import Explanation as Explanation
     from sparsebandits.policies.items import Items as Items

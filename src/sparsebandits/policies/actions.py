@@ -1,7 +1,7 @@
 """Sets of actions: one row per action and one column per feature, with the user's names for them."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -254,7 +254,54 @@ class ActionSet:
         return int(self.features.shape[1])
 
 
-class Cube(ActionSet):
+class Region(ActionSet):
+    """A region of R^d, which is not enumerated: a set of actions without rows."""
+
+    shape: ClassVar[str]
+    """What it is called."""
+
+    written: ClassVar[str]
+    """How it is written, with the dimension as ``{}``."""
+
+    @classmethod
+    def of(cls, actions: object) -> Self:
+        """Make the region.
+
+        Parameters
+        ----------
+        actions : int, list of str or Region
+            The dimension d, or the names of the d features.
+
+        Returns
+        -------
+        Region
+            The region.
+
+        Raises
+        ------
+        ArgumentError
+            If it is neither a positive whole number nor a list of different names.
+        """
+        if isinstance(actions, cls):
+            return actions
+        names = actions if isinstance(actions, list | tuple) else None
+        if names is None and isinstance(actions, int | np.integer):
+            return cls(np.empty((0, check_count("actions", actions))))
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            expected = f"the dimension of a {cls.shape}, or one name per feature"
+            raise ArgumentTypeError("actions", expected, shown(actions))
+        return cls(np.empty((0, len(names))), None, tuple(names))
+
+    def matched(self, actions: object, noise_variance: object = None) -> "ActionSet":
+        """Refuse any other actions, since a policy on a region does not choose from rows."""
+        own = f"its own are the whole {self.shape} {self.written.format(self.dimension)}"
+        raise ArgumentValueError("actions", f"none with this policy ({own})", shown(actions))
+
+    def __str__(self) -> str:
+        return f"the {self.shape} of {self.dimension} features"
+
+
+class Cube(Region):
     """The cube [−1, 1]^d, which is not enumerated: a set of actions without rows.
 
     Examples
@@ -263,38 +310,18 @@ class Cube(ActionSet):
     ('the cube of 3 features', ('price', 'size'))
     """
 
-    @classmethod
-    def of(cls, actions: object) -> "Cube":
-        """Make a cube.
+    shape = "cube"
+    written = "[-1, 1]^{}"
 
-        Parameters
-        ----------
-        actions : int, list of str or Cube
-            The dimension d, or the names of the d features.
 
-        Returns
-        -------
-        Cube
-            The cube.
+class Ball(Region):
+    """The unit ball of R^d in the Euclidean norm, which is not enumerated: a set of actions without rows.
 
-        Raises
-        ------
-        ArgumentError
-            If it is neither a positive whole number nor a list of different names.
-        """
-        if isinstance(actions, Cube):
-            return actions
-        names = actions if isinstance(actions, list | tuple) else None
-        if names is None and isinstance(actions, int | np.integer):
-            return cls(np.empty((0, check_count("actions", actions))))
-        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-            raise ArgumentTypeError("actions", "the dimension of a cube, or one name per feature", shown(actions))
-        return cls(np.empty((0, len(names))), None, tuple(names))
+    Examples
+    --------
+    >>> str(Ball.of(3)), Ball.of(["price", "size"]).feature_names
+    ('the unit ball of 3 features', ('price', 'size'))
+    """
 
-    def matched(self, actions: object, noise_variance: object = None) -> "ActionSet":
-        """Refuse any other actions, since a policy on a cube does not choose from rows."""
-        own = f"its own are the whole cube [-1, 1]^{self.dimension}"
-        raise ArgumentValueError("actions", f"none with this policy ({own})", shown(actions))
-
-    def __str__(self) -> str:
-        return f"the cube of {self.dimension} features"
+    shape = "unit ball"
+    written = "of R^{}"

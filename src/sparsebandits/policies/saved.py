@@ -23,7 +23,7 @@ from sparsebandits.layouts import (
     wholes,
     wrong,
 )
-from sparsebandits.policies.actions import ActionSet, Cube
+from sparsebandits.policies.actions import ActionSet, Region
 from sparsebandits.policies.decision import Decision
 from sparsebandits.policies.items import Items
 from sparsebandits.rules.choice import NO_ROW, Mixture, Reasons
@@ -93,7 +93,7 @@ def check_actions(actions: Any) -> ActionSet:
     read(ACTIONS, vars(actions), more=True)
     if isinstance(actions, Items):
         actions.check()
-    if not (isinstance(actions, Cube) or len(actions.features)) or actions.dimension == 0:
+    if not (isinstance(actions, Region) or len(actions.features)) or actions.dimension == 0:
         raise wrong("actions", "at least one action with a feature", shown(actions.features))
     return actions
 

@@ -67,6 +67,9 @@ if TYPE_CHECKING:
     from sparsebandits.policies.rivals.regression_greedy import RegressionGreedy as RegressionGreedy
     from sparsebandits.policies.rivals.sa_lasso import SALasso as SALasso
     from sparsebandits.policies.rivals.sa_lasso import SparsityAgnostic as SparsityAgnostic
+    from sparsebandits.policies.rivals.sl_ucb import SLUCB as SLUCB
+    from sparsebandits.policies.rivals.sl_ucb import SearchThenOptimism as SearchThenOptimism
+    from sparsebandits.policies.rivals.sl_ucb import SupportSearch as SupportSearch
     from sparsebandits.policies.rivals.soids import SOIDS as SOIDS
     from sparsebandits.policies.rivals.soids import OptimisticInformationDirected as OptimisticInformationDirected
     from sparsebandits.policies.rivals.spike_slab_lasso import SpikeSlabLasso as SpikeSlabLasso
