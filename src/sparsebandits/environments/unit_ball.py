@@ -7,8 +7,8 @@ a direction that is spread over all coordinates meets little of it. This is why 
 than there are dimensions.
 
 What was available of the paper is its abstract and the beginning of its introduction, which have the ball and the
-reward above, and a summary in Dai, Wang and Du (2022, *Variance-aware sparse linear bandits*), which has ‖η_t‖ ≤ σ (and,
-unlike the paper, adds η_t to x). Here the entries of η_t are independent and Gaussian with variances v_k that add up to
+reward above, and a summary in Dai, Wang and Du (2022, *Variance-aware sparse linear bandits*), which has ‖η_t‖ ≤ σ (but
+adds η_t to x, unlike the paper). Here the entries of η_t are independent and Gaussian with variances v_k that add up to
 σ² = E‖η_t‖²; then ⟨x, η_t⟩ is Gaussian with variance Σ x_k² v_k. Bounded noise is not Gaussian; the confidence bounds
 of ``SLUCB`` are derived for both.
 
