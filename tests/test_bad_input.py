@@ -307,6 +307,30 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
     ("least_generic_bound", lambda v: sb.theory.least_generic_bound(9, 1.0, v), "ratio", st.just({})),
     ("hypercube_design", lambda v: sb.theory.hypercube_design(v), "dimension", bad_count),
     ("unseen_features", lambda v: sb.theory.unseen_features(v), "actions", bad_matrix()),
+    (
+        "sparse_optimal_actions",
+        lambda v: sb.theory.sparse_optimal_actions(v, sb.GaussianPrior(), 1, n_draws=5),
+        "actions",
+        bad_matrix(),
+    ),
+    (
+        "sparse_optimal_actions",
+        lambda v: sb.theory.sparse_optimal_actions(np.eye(2), sb.GaussianPrior(), v, n_draws=5),
+        "sparsity",
+        bad_count,
+    ),
+    (
+        "sparse_optimal_actions",
+        lambda v: sb.theory.sparse_optimal_actions(np.eye(2), sb.GaussianPrior(), 1, n_draws=v),
+        "n_draws",
+        bad_count,
+    ),
+    (
+        "sparse_optimal_actions",
+        lambda v: sb.theory.sparse_optimal_actions(np.eye(2), sb.GaussianPrior(), 1, n_draws=5, seed=v),
+        "seed",
+        bad_index,
+    ),
     ("exploratory_design", lambda v: sb.theory.exploratory_design(v), "actions", bad_matrix()),
     ("exploratory_design", lambda v: sb.theory.exploratory_design(np.eye(2), v), "solver", not_a_number),
     (

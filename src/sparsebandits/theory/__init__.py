@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sparsebandits.theory.mixture import nats_factor as nats_factor
     from sparsebandits.theory.mixture import proof_mixture as proof_mixture
     from sparsebandits.theory.mixture import ratio_bounds as ratio_bounds
+    from sparsebandits.theory.optimal_sparsity import OptimalSparsity as OptimalSparsity
+    from sparsebandits.theory.optimal_sparsity import sparse_optimal_actions as sparse_optimal_actions
     from sparsebandits.theory.policy_design import PolicyDesign as PolicyDesign
     from sparsebandits.theory.policy_design import exploratory_policy as exploratory_policy
     from sparsebandits.theory.regimes import Regime as Regime
