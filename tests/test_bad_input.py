@@ -498,6 +498,26 @@ ENTRIES: list[tuple[str, Callable[[Any], object], str, st.SearchStrategy[Any]]] 
     ("UnitBall", lambda v: sb.environments.UnitBall(3, 2, norm=v), "norm", bad_variance),
     ("UnitBall", lambda v: sb.environments.UnitBall(3, 2, noise=v), "noise", st.sampled_from(["none", 1, None])),
     ("UnitBall", lambda v: sb.environments.UnitBall(3, 2, equal=v), "equal", st.sampled_from(["yes", 2, None])),
+    ("sparse_regression", lambda v: sb.environments.sparse_regression(v), "seed", bad_index),
+    (
+        "sparse_regression",
+        lambda v: sb.environments.sparse_regression(0, v),
+        "theta",
+        st.sampled_from([[], "a", np.eye(2), 1.0]),
+    ),
+    ("sparse_regression", lambda v: sb.environments.sparse_regression(0, n_rows=v), "n_rows", bad_count),
+    (
+        "sparse_regression",
+        lambda v: sb.environments.sparse_regression(0, noise_variance=v),
+        "noise_variance",
+        bad_variance,
+    ),
+    (
+        "sparse_regression",
+        lambda v: sb.environments.sparse_regression(0, correlation=v),
+        "correlation",
+        st.sampled_from([1.5, -2, "a", None, np.nan]),
+    ),
     ("UnitBall.sample", lambda v: sb.environments.UnitBall(3, 2).sample(v), "seed", bad_index),
     (
         "SLUCB",

@@ -1,9 +1,9 @@
 """Figure 1 of Hao, Lattimore and Deng (2021): posteriors of the first three coordinates in a sparse regression.
 
-d = 10, n = 100, rows N(0, Σ) with Σ_ij = 0.6^|i−j|, θ* = (3, 2, 0, …). Three rows of panels, which differ in one thing
-each: the paper's sampler (Algorithm 1, one chain); Particles under the same prior, so that the first two rows differ
-only by the error of the sampler; Particles with a point mass as the spike, so that the last two differ only by the
-prior.
+d = 10, n = 100, rows N(0, Σ) with Σ_ij = 0.6^|i−j|, θ* = (3, 2, 0, …), which ``sb.environments.sparse_regression`` draws.
+Three rows of panels, which differ in one thing each: the paper's sampler (Algorithm 1, one chain); Particles under the
+same prior, so that the first two rows differ only by the error of the sampler; Particles with a point mass as the spike,
+so that the last two differ only by the prior.
 
 The figure shows the first data set; the table averages over as many data sets as there are trials.
 
@@ -39,9 +39,7 @@ FILE = "figure1.json"
 def posteriors(seed: int) -> dict[str, sb.Langevin | sb.Particles]:
     """Return the three engines, updated with one data set."""
     d = len(TRUTH)
-    of_rows, of_noise = np.random.SeedSequence(seed).spawn(2)
-    x = sb.environments.GaussianActions(d, 1, n_actions=ROWS, correlation=0.6).sample(of_rows).actions
-    y = x @ TRUTH + np.sqrt(NOISE_VARIANCE) * np.random.default_rng(of_noise).standard_normal(ROWS)
+    data = sb.environments.sparse_regression(seed, TRUTH, ROWS, correlation=0.6, noise_variance=NOISE_VARIANCE)
     laplace = sb.SpikeSlab.from_paper(BETA, LAMBDA0, LAMBDA1, NOISE_VARIANCE)
     point_mass = sb.SpikeSlab(BETA, NOISE_VARIANCE * LAMBDA1)
     engines: dict[str, sb.Langevin | sb.Particles] = {
@@ -50,7 +48,7 @@ def posteriors(seed: int) -> dict[str, sb.Langevin | sb.Particles]:
         "Particles (exact), point-mass spike": sb.Particles(point_mass, d, NOISE_VARIANCE, DRAWS, seed),
     }
     for engine in engines.values():
-        engine.update(x, y)
+        engine.update(data.x, data.y)
     return engines
 
 

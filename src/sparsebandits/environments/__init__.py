@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from sparsebandits.environments.partial_monitoring import MonitoredInstance as MonitoredInstance
     from sparsebandits.environments.partial_monitoring import TransductiveFeedback as TransductiveFeedback
     from sparsebandits.environments.poisson_actions import PoissonActions as PoissonActions
+    from sparsebandits.environments.regression_data import RegressionData as RegressionData
+    from sparsebandits.environments.regression_data import sparse_regression as sparse_regression
     from sparsebandits.environments.unit_ball import BallInstance as BallInstance
     from sparsebandits.environments.unit_ball import UnitBall as UnitBall
 
