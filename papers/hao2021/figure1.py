@@ -1,9 +1,9 @@
 """Figure 1 of Hao, Lattimore and Deng (2021): posteriors of the first three coordinates in a sparse regression.
 
-d = 10, n = 100, rows N(0, Σ) with Σ_ij = 0.6^|i−j|, θ* = (3, 2, 0, …), which ``sb.environments.sparse_regression`` draws.
+d = 10, n = 100, rows N(0, Σ) with Σ_ij = 0.6^|i−j|, θ* = (3, 2, 0, …): ``sb.environments.sparse_regression`` draws it.
 Three rows of panels, which differ in one thing each: the paper's sampler (Algorithm 1, one chain); Particles under the
-same prior, so that the first two rows differ only by the error of the sampler; Particles with a point mass as the spike,
-so that the last two differ only by the prior.
+same prior, so that the first two rows differ only by the error of the sampler; Particles with a point mass as the
+spike, so that the last two differ only by the prior.
 
 The figure shows the first data set; the table averages over as many data sets as there are trials.
 

@@ -39,7 +39,8 @@ def test_the_exact_posterior_of_the_data_is_the_stored_one() -> None:
     """
     stored = json.loads((RESULTS / figure1.FILE).read_text())["data sets"]
     prior = sb.SpikeSlab(figure1.BETA, figure1.NOISE_VARIANCE * figure1.LAMBDA1)
-    apart, planted = [], []
+    apart: list[Any] = []
+    planted: list[Any] = []
     for seed in range(5):
         data = sparse_regression(seed)
         posterior = sb.Enumeration(prior, 10, data.noise_variance)

@@ -41,11 +41,12 @@ ROTATED = np.linalg.qr(np.random.default_rng(5).standard_normal((3, 3)))[0]
         (np.array([1e-5, 2.0]), np.diag([1.0, 30.0]), 0.2, 1.0),
         (np.array([0.0, 0.4]), np.diag([1.0, 2.0]), 1.0, 0.5),  # two points tie
         (np.array([0.0, 4.0]), np.diag([1.0, 2.0]), 1.0, 1.0),  # the part without a component is too short to tie
-        (np.zeros(2), np.eye(2), 1.0, 0.0),  # a circle ties
+        (np.zeros(2), np.eye(2), 1.0, 0.25),  # a circle ties, on which there are four axes
         (np.zeros(2), np.diag([1.0, 1e6]), 3.0, 0.5),
+        (np.zeros(2), np.array([[2.0, 1.0], [1.0, 2.0]]), 1.0, 0.5),  # both axes project to the same line
         (np.array([0.5, 0.5]), 7.0 * np.eye(2), 2.0, 1.0),
         (np.array([1.0, -2.0, 0.5]), ROTATED @ np.diag([1.0, 5.0, 80.0]) @ ROTATED.T, 2.5, 1.0),
-        (ROTATED @ [0.0, 0.0, 0.3], ROTATED @ np.diag([2.0, 2.0, 5.0]) @ ROTATED.T, 2.0, 0.0),
+        (ROTATED @ [0.0, 0.0, 0.3], ROTATED @ np.diag([2.0, 2.0, 5.0]) @ ROTATED.T, 2.0, 1 / 6),
         (np.array([0.4]), np.array([[3.0]]), 0.1, 1.0),
         (np.array([0.0]), np.array([[3.0]]), 0.1, 0.5),
     ],
@@ -54,7 +55,7 @@ def test_the_optimistic_point_against_points_of_the_sphere(
     centre: FloatArray, precision: FloatArray, radius: float, probability: float
 ) -> None:
     point, upper, chance = optimistic_point(centre, precision, radius, np.random.default_rng(0))
-    assert chance == probability
+    assert chance == pytest.approx(probability, rel=1e-12)
     assert np.linalg.norm(point) == pytest.approx(1.0, rel=1e-12)
     rows = np.vstack((sphere(len(centre)), point))
     values = upper_bound(rows, centre, precision, radius)
@@ -80,8 +81,10 @@ def test_of_points_that_tie_each_is_as_likely() -> None:
     rng = np.random.default_rng(0)
     first = [optimistic_point(np.array([0.0, 0.4]), np.diag([1.0, 2.0]), 1.0, rng)[0][0] > 0 for _ in range(400)]
     assert stats.binomtest(sum(first), 400).pvalue > 1e-4
-    angles = [math.atan2(*optimistic_point(np.zeros(2), np.eye(2), 1.0, rng)[0]) for _ in range(400)]
-    assert stats.kstest(angles, stats.uniform(-np.pi, 2 * np.pi).cdf).pvalue > 1e-4
+    points = [optimistic_point(np.zeros(2), np.eye(2), 1.0, rng)[0] for _ in range(400)]
+    counts = np.unique(np.round(points, 9) + 0.0, axis=0, return_counts=True)[1]
+    assert len(counts) == 4
+    assert stats.chisquare(counts).pvalue > 1e-4
 
 
 def textbook_width(rounds: int, d: int, delta: float, variance: float, bound: float) -> float:
@@ -190,9 +193,9 @@ def test_bounded_noise_with_dependent_entries_is_covered_by_the_larger_bound() -
 
 
 def test_the_ellipsoid_contains_the_truth() -> None:
-    """In all rounds of all 40 runs, where 2.5% may fail; planted: a radius of 0.15 times the size."""
+    """In all rounds of all 30 runs, where 2.5% may fail; planted: a radius of 0.15 times the size."""
     outside, planted = 0, 0
-    for seed in range(40):
+    for seed in range(30):
         theta, rng = np.array([0.6, 0.8]), np.random.default_rng(seed)
         learner = SupportSearch(2, 1.0, 100, 1.0, 0.05, 1, 1.0, 1.0)
         learner.support = np.ones(2, dtype=np.bool_)
@@ -206,8 +209,8 @@ def test_the_ellipsoid_contains_the_truth() -> None:
             learner.absorb(np.append(point, 0.0)[np.newaxis], np.array([reward]))
         outside += max(distances) > 1.0
         planted += max(distances) > 0.15
-    assert stats.binomtest(outside, 40, 0.025, alternative="greater").pvalue > 1e-4
-    assert stats.binomtest(planted, 40, 0.025, alternative="greater").pvalue < 1e-4
+    assert stats.binomtest(outside, 30, 0.025, alternative="greater").pvalue > 1e-4
+    assert stats.binomtest(planted, 30, 0.025, alternative="greater").pvalue < 1e-4
 
 
 def test_coins_are_fair_and_independent() -> None:

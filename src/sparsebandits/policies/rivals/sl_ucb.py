@@ -77,7 +77,8 @@ def optimistic_point(
 
     max over ‖x‖ ≤ 1 and (ν − c)'V(ν − c) ≤ r² of ⟨x, ν⟩ is the largest ‖ν‖, at x = ν/‖ν‖. With u = ν − c, a maximum
     satisfies (μV − I) u = c with μ at least 1/l, where l is the smallest eigenvalue of V; u'Vu = r² determines μ. If c
-    has no part in the eigenspace of l, several points may be largest, and one of them is drawn.
+    has no part in the eigenspace of l, all points at some distance from it along that space may be largest. Then one is
+    drawn among those in the direction of a coordinate axis, either way: a finite number, so that it has a probability.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def optimistic_point(
     upper : float
         ‖ν‖, its upper bound.
     probability : float
-        1 if the point is the only one, 1/2 if there are two, 0 if it was drawn from a continuum.
+        That of the point; 1 if no other ties with it.
 
     Examples
     --------
@@ -126,9 +127,8 @@ def optimistic_point(
     if not along[lowest].any() and excess(0.0) <= 0.0:
         u = apart(0.0)
         left = math.sqrt(max(radius * radius - float(np.square(np.sqrt(values) * u).sum()), 0.0) / least)
-        direction = rng.standard_normal(int(lowest.sum()))
-        u[lowest] = left * direction / np.linalg.norm(direction)
-        probability = 0.5 if len(direction) == 1 else 0.0
+        direction, probability = _axis(vectors[:, lowest], rng)
+        u[lowest] = left * direction
     else:
         # Both ends follow from keeping the lowest terms only, and from leaving out the part that has no shift.
         low = math.sqrt(least) * float(np.linalg.norm(along[lowest])) / radius
@@ -137,6 +137,18 @@ def optimistic_point(
     point = vectors @ (along + u)
     upper = float(np.linalg.norm(point))
     return point / upper, upper, probability
+
+
+def _axis(space: FloatArray, rng: Generator) -> tuple[FloatArray, float]:
+    """Return a direction within a space, drawn among the projections of the coordinate axes and their negatives.
+
+    ``space`` has an orthonormal basis in its columns. Axes that project to the same direction count once each.
+    """
+    lengths = np.linalg.norm(space, axis=1)
+    directions = space[lengths > ALIKE] / lengths[lengths > ALIKE, np.newaxis]  # of each axis, in the basis
+    both = np.vstack((directions, -directions))
+    drawn = both[int(rng.integers(len(both)))]
+    return drawn, float((both @ drawn >= 1.0 - ALIKE).mean())
 
 
 class SupportSearch:
@@ -328,7 +340,8 @@ class SLUCB(Policy):
 
     The ``features`` of a decision are a point of the ball. It has no row number, so ``action`` is −1, and ``label`` has
     its signs. During the search its probability is 2^−d, which is 0 in floating point from d = 1075 on. Afterwards it
-    is 1, except in the few rounds in which several points tie: 1/2 if there are two, 0 if there is a continuum of them.
+    is 1, except in the few rounds in which points tie: then one of the at most 2|A| directions of coordinate axes is
+    drawn.
 
     Parameters
     ----------
