@@ -75,6 +75,7 @@ SLOW = {
     "tests/policies/rivals/test_hypercube_elimination.py",
     "tests/policies/rivals/test_lasso_policies.py",
     "tests/policies/rivals/test_online_to_confidence.py",
+    "tests/policies/rivals/test_sl_ucb.py::test_regret_stops_growing_and_is_far_below_that_of_chance",
     "tests/policies/rivals/test_soids.py::test_it_plays_as_often_as_it_says",
     "tests/policies/rivals/test_soids.py::test_regret_on_an_easy_instance",
     "tests/policies/rivals/test_spike_slab_modes.py::test_emvs_selects_what_matters_among_many",
