@@ -68,7 +68,7 @@ class BallInstance:
     >>> instance.best, instance.noise_variance
     (5.0, 0.25)
     >>> instance.outcome(0, -1, np.array([1.0, 0.0]))
-    Outcome(mean=3.0, regret=2.0, noise_index=0, noise_scale=0.0)
+    Outcome(mean=3.0, regret=2.0, noise_index=0, observation=None, noise_scale=0.0)
     """
 
     def __init__(self, theta: object, noise_variances: object) -> None:
@@ -128,7 +128,7 @@ class BallInstance:
             raise ArgumentValueError("features", "a point of the unit ball", f"one of norm {norm!r}")
         mean = float(point @ self.theta)
         scale = math.sqrt(float(point * point @ self.noise_variances) / self.noise_variance)
-        return Outcome(mean, max(self.best - mean, 0.0), 0, scale)  # by rounding, the best action may exceed the best
+        return Outcome(mean, max(self.best - mean, 0.0), 0, noise_scale=scale)  # rounding may exceed the best
 
 
 @dataclass(frozen=True)
