@@ -267,3 +267,8 @@ def test_features_with_several_columns_of_a_user_or_an_item_have_no_terms(made: 
 def test_a_product_of_terms_has_each_column_once() -> None:
     assert Term(user=1).times(Term(column=2, item=0)) == Term(1, 2, 0)
     assert Term(user=1).times(Term(user=1)) is None
+
+
+def test_a_map_has_at_least_one_part() -> None:
+    with pytest.raises(ValueError, match="parts: expected at least one map, got none"):
+        f.concat()

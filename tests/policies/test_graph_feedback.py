@@ -103,6 +103,15 @@ def test_gains_are_sums_over_neighbours(seed: int, density: float) -> None:
         assert not np.allclose(graph.T @ own, graph @ own)
 
 
+def test_the_same_rows_in_another_order_are_refused() -> None:
+    """The graph belongs to places, so rewards would be learnt for the wrong rows; other features are new numbers."""
+    policy = sb.LinUCB(ACTIONS, feedback=random_graph(0), seed=0)
+    with pytest.raises(ValueError, match="in their order, got the same rows in another order"):
+        policy.ask(actions=ACTIONS[::-1])
+    assert len(policy.ask(actions=ACTIONS.copy()).features) == ACTIONS.shape[1]
+    assert len(policy.ask(actions=ACTIONS + 1.0).features) == ACTIONS.shape[1]
+
+
 def revealing(arms: int = 6) -> tuple[Any, sb.Hypotheses, Any]:
     """One of the first arms is better by one; the last one always loses one, and shows all others."""
     theta = np.zeros((arms - 1, arms))

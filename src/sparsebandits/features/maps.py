@@ -345,12 +345,14 @@ def concat(*parts: Part) -> Concat:
     Parameters
     ----------
     *parts : FeatureMap, str or sequence of str
-        The maps, or names of columns.
+        The maps, or names of columns; at least one.
 
     Returns
     -------
     Concat
     """
+    if not parts:
+        raise ArgumentValueError("parts", "at least one map", "none")
     return Concat(tuple(part_of(part) for part in parts))
 
 

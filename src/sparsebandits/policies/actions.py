@@ -176,8 +176,8 @@ class ActionSet:
         Raises
         ------
         ArgumentError
-            If the features are others, if noise variances are missing or superfluous, or if there is a feedback graph
-            and the rows are others.
+            If the columns are others, if noise variances are missing or superfluous, or if there is a feedback graph
+            and the rows are more, fewer, of other names, or the same in another order.
         """
         other = self._with_graph(self._matched(actions))
         if (noise_variance is None) != (self.noise_variances is None):
@@ -187,15 +187,20 @@ class ActionSet:
         return other if noise_variance is None else other.with_noise(noise_variance)
 
     def _with_graph(self, other: "ActionSet") -> "ActionSet":
-        """Return other actions with the graph of this set; refuse a graph of their own, and other rows."""
+        """Return other actions with the graph of this set; refuse a graph of their own, and rows in another order.
+
+        Their features may be others: the graph belongs to the places of the rows, or to their names.
+        """
         if other.feedback is not None and not np.array_equal(other.feedback, self.feedback):  # type: ignore[arg-type]
             raise ArgumentValueError("actions", "the feedback graph of the policy, or none", "another one")
         if self.feedback is None:
             return other
         named = self.labels is not None and other.labels is not None
+        expected = f"the {len(self)} rows of the feedback graph, in their order"
         if len(other) != len(self) or (named and other.labels != self.labels):
-            expected = f"the {len(self)} rows of the feedback graph, in their order"
             raise ArgumentValueError("actions", expected, f"{len(other)} {'others' if named else 'rows'}")
+        if not named and _in_another_order(other.features, self.features):
+            raise ArgumentValueError("actions", expected, "the same rows in another order")
         return replace(other, feedback=self.feedback)
 
     def _matched(self, actions: object) -> "ActionSet":
@@ -325,3 +330,10 @@ class Ball(Region):
 
     shape = "unit ball"
     written = "of R^{}"
+
+
+def _in_another_order(one: FloatArray, other: FloatArray) -> bool:
+    """Return whether two matrices of the same shape have the same rows, but not in the same order."""
+    if np.array_equal(one, other):
+        return False
+    return np.array_equal(one[np.lexsort(one.T)], other[np.lexsort(other.T)])
