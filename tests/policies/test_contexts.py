@@ -362,3 +362,17 @@ def test_rates_and_bounds_of_rivals_are_those_of_the_features_under_contexts() -
     assert alone.posterior.exploration == pytest.approx(expected, abs=1)
     directed: Any = sb.rivals.SOIDS(items, n_draws=100).rule
     assert directed.optimism.ratio2 == 2.0 * min(items.dimension, len(items))
+
+
+def test_a_category_that_the_sample_of_users_misses_has_a_prior_of_unit_scale() -> None:
+    """Its products had a mean square of 1e-38, from rounding, and rewards of such users were refused."""
+    items = {"price": [3.1, 5.3, 8.7, 4.2], "kind": ["book", "film", "book", "song"]}
+    rng = np.random.default_rng(0)
+    share = np.arange(1.0, 201.0) ** -1.2
+    cities = rng.choice(200, 2000, p=share / share.sum())
+    users = [{"age": float(age), "city": f"c{city}"} for age, city in zip(range(2000), cities, strict=True)]
+    policy = sb.SparseIDS(items, contexts=users, n_draws=100, seed=0)
+    assert max(policy.posterior.prior.slab_variance.relative) < 1e5
+    rare = min(set(cities.tolist()), key=cities.tolist().count)
+    policy.tell(policy.ask(context={"age": 40.0, "city": f"c{rare}"}), 1.0)
+    policy.tell(policy.ask(context=users[0]), -1.0)

@@ -16,12 +16,15 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, TypeAlias
 
-from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_choice, shown
+import numpy as np
+
+from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, check_choice, shown
 from sparsebandits.model.families import Poisson
 from sparsebandits.model.forgetting import Discount
 from sparsebandits.model.hypotheses import Hypotheses
 from sparsebandits.model.priors import SpikeSlab, default_prior
 from sparsebandits.model.rewards import UNKNOWN_NOISE, Rewards
+from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.items import Features, with_contexts
 from sparsebandits.policies.linear import with_rewards
 from sparsebandits.policies.policy import Policy, Recorder
@@ -200,9 +203,8 @@ class SparsePolicy(Policy):
             intercept,
             forgetting,
         )
-        level = available.features.mean(axis=0) if intercept else 0.0
         counts = isinstance(noise, Poisson)
-        given = default_prior(available.sample() - level, counts) if prior is None else prior
+        given = default_prior(_offered(available, intercept), counts) if prior is None else prior
         if isinstance(given, Hypotheses):
             given = given.matched(available.feature_names)
         try:
@@ -404,3 +406,15 @@ class SparseTS(SparsePolicy):
             features,
             feedback,
         )
+
+
+def _offered(actions: ActionSet, intercept: bool) -> FloatArray:
+    """Return features as they may be offered, relative to the average action if there is an intercept.
+
+    A feature that does not vary among them says nothing about its unit, and is zero: a category that a sample of
+    contexts misses would else have the square of its mean as its mean square, and a prior that is far too wide.
+    """
+    features = actions.sample()
+    if not intercept:
+        return features
+    return np.where(np.ptp(features, axis=0) > 0.0, features - actions.features.mean(axis=0), 0.0)
