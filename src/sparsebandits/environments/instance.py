@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
 
     @property
     def told(self) -> "Outcome":
-        """The outcome whose reward is what the policy is told: by default this one."""
+        """The outcome with the reward that the policy is told, which is this one by default."""
         return self if self.observation is None else self._replace(mean=self.observation)
 
     def reward(self, round_number: int, rewards: Rewards, noise: IndexedNormals) -> float:
