@@ -13,7 +13,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,12 @@ def modules_in(folder: str, source: Path = SOURCE) -> list[str]:
     return [".".join(path.relative_to(source).with_suffix("").parts) for path in paths]
 
 
-def import_closure(modules: Iterable[str], source: Path = SOURCE) -> dict[str, ast.Module]:
+def import_closure(
+    modules: Iterable[str], source: Path = SOURCE, without: Container[str] = ()
+) -> dict[str, ast.Module]:
     """Return these modules and all modules below ``source`` that they import, directly or not: name and syntax tree.
+
+    Modules in ``without`` are left out, and so is what only they import.
 
     An import counts wherever it stands: at the top, in a function, or for the type checker alone. A package counts only
     where one of its names is imported from it; then all names that it lists are followed. (Importing a module also runs
@@ -38,15 +42,15 @@ def import_closure(modules: Iterable[str], source: Path = SOURCE) -> dict[str, a
     while waiting:
         name = waiting.pop()
         path = _file(name, source)
-        if name not in found and path is not None:
+        if name not in found and name not in without and path is not None:
             found[name] = ast.parse(path.read_text(encoding="utf-8"))
             waiting.extend(_imported(name, found[name], source))
     return found
 
 
-def digest(modules: Iterable[str], source: Path = SOURCE) -> str:
+def digest(modules: Iterable[str], source: Path = SOURCE, without: Container[str] = ()) -> str:
     """Return a digest of the code of these modules and of all that they import, without comments and docstrings."""
-    trees = import_closure(modules, source)
+    trees = import_closure(modules, source, without)
     code = [(name, _plain(trees[name])) for name in sorted(trees)]
     return hashlib.sha256(repr(code).encode()).hexdigest()[:16]
 

@@ -20,11 +20,12 @@ import numpy as np
 import sparsebandits as sb
 from papers.hao2021 import algorithm1
 from papers.hao2021.figure2 import IDS, RANDOMISED, TS, informed_prior, mean_square
-from papers.hao2021.runs import DRAWS, SCALES, Report, Scale, run
+from papers.hao2021.runs import DRAWS, SCALES, Report, Scale, files_of, run
 from sparsebandits import Result
 from sparsebandits.experiments import PolicyMaker, Tuning
 from sparsebandits.results import Rows
 
+NAME = "claim1"
 DIMENSION, SPARSITY, EPSILON, INFORMATIVE = 200, 2, 0.5, 400
 OPTIMISM, OPTIMISM_TUNED = "online-to-confidence", "online-to-confidence, tuned"
 LINUCB = "LinUCB, tuned"
@@ -74,10 +75,8 @@ def on_papers_sampler() -> dict[str, PolicyMaker]:
 def main(out: Path, size: str, workers: int) -> Report:
     """Run the missing trials in ``out``, draw the figure there, and return how fast each regret grows."""
     scale = SCALES[size]
-    trials = scale.langevin_trials[DIMENSION]
-    later = {name: (make, trials) for name, make in on_papers_sampler().items()}
-    result = run(environment(), policies(scale), scale, out, "claim1", workers, later)
-    return Report(table(result), [*draw(result, out), out / "claim1.parquet"])
+    result = run(environment(), policies(scale), on_papers_sampler(), scale, out, NAME, workers)
+    return Report(table(result), [*draw(result, out), *files_of(out, [NAME])])
 
 
 def draw(result: Result, out: Path) -> list[Path]:

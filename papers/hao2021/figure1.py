@@ -72,7 +72,10 @@ def main(out: Path, size: str, workers: int) -> Report:
             for row in Parallel(workers, return_as="generator")(delayed(found)(seed) for seed in range(count)):
                 rows.append(row)
                 progress(len(rows), count)
-        content = {"provenance": {"finished": now(), "code": code(), **surroundings()}, "data sets": rows}
+        content = {
+            "provenance": {"finished": now(), "code": code(papers_sampler=True), **surroundings()},
+            "data sets": rows,
+        }
         write_atomically(file, (json.dumps(content, indent=1) + "\n").encode())
     return Report(table(file), [*draw(out), file])
 

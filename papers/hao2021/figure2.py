@@ -16,7 +16,7 @@ import numpy as np
 
 import sparsebandits as sb
 from papers.hao2021 import algorithm1
-from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, final_regret, run
+from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, files_of, final_regret, run
 from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments import PolicyMaker
@@ -81,10 +81,9 @@ def main(out: Path, size: str, workers: int) -> Report:
     """Run the missing trials in ``out``, draw the figures there, and return regret and pulls of each policy."""
     thin, results = SCALES[size].thinned(3), {}
     for epsilon in EPSILONS:
-        trials = thin.langevin_trials[DIMENSION]
-        later = {name: (make, trials) for name, make in on_papers_sampler(epsilon).items()}
-        results[epsilon] = run(environment(epsilon), policies(epsilon), thin, out, name_of(epsilon), workers, later)
-    return Report(table(results), [*draw(results, out), *(out / f"{name_of(epsilon)}.parquet" for epsilon in EPSILONS)])
+        makers = policies(epsilon), on_papers_sampler(epsilon)
+        results[epsilon] = run(environment(epsilon), *makers, thin, out, name_of(epsilon), workers)
+    return Report(table(results), [*draw(results, out), *files_of(out, map(name_of, EPSILONS))])
 
 
 def draw(results: dict[float, Result], out: Path) -> list[Path]:

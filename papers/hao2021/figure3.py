@@ -16,7 +16,7 @@ from pathlib import Path
 
 import sparsebandits as sb
 from papers.hao2021 import algorithm1
-from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, Scale, final_regret, run
+from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, Scale, files_of, final_regret, run
 from sparsebandits import Result
 from sparsebandits.experiments import PolicyMaker, Tuning
 from sparsebandits.results import Rows
@@ -79,12 +79,9 @@ def main(out: Path, size: str, workers: int) -> Report:
     """Run the missing trials in ``out``, draw the figure there, and return the final regret of each policy."""
     scale, results = SCALES[size], {}
     for dimension in DIMENSIONS:
-        trials = scale.langevin_trials[dimension]
-        later = {name: (make, trials) for name, make in on_papers_sampler(dimension).items()}
-        results[dimension] = run(
-            environment(dimension), policies(dimension, scale), scale, out, name_of(dimension), workers, later
-        )
-    return Report(table(results), [*draw(results, out), *(out / f"{name_of(d)}.parquet" for d in DIMENSIONS)])
+        makers = policies(dimension, scale), on_papers_sampler(dimension)
+        results[dimension] = run(environment(dimension), *makers, scale, out, name_of(dimension), workers)
+    return Report(table(results), [*draw(results, out), *files_of(out, map(name_of, DIMENSIONS))])
 
 
 def name_of(dimension: int) -> str:

@@ -1,19 +1,22 @@
 """What the experiments of the paper share: how large they are, and how they are run and kept."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from papers.hao2021.current import code, is_current
 from sparsebandits import Result
-from sparsebandits.environments import Environment
+from sparsebandits.environments import GaussianActions, HardInstance
 from sparsebandits.experiments import Plan, PolicyMaker, Tuning, shown_progress
 from sparsebandits.results import Rows
 
 SEED = 2021
 DRAWS = 10_000
 """Posterior draws of the sparse policies; the paper does not state them."""
+
+LANGEVIN = "-langevin"
+"""End of the names of results on the paper's sampler."""
 
 NOISE_VARIANCE = 2.0
 """Noise variance of the paper's experiments."""
@@ -62,24 +65,28 @@ class Report:
 
 
 def run(
-    environment: Environment,
+    environment: GaussianActions | HardInstance,
     policies: Mapping[str, PolicyMaker | Tuning],
+    on_papers_sampler: Mapping[str, PolicyMaker],
     scale: Scale,
     out: Path,
     name: str,
     workers: int,
-    later: Mapping[str, tuple[PolicyMaker, int]] | None = None,
 ) -> Result:
-    """Run the experiment ``name``, keep its trials below ``out/trials``, and write ``out/name.parquet``.
+    """Run the experiment ``name``, keep its trials below ``out/trials``, and write its files into ``out``.
 
-    What is there, is complete and was made by this code is not run again; trials of other code are not continued.
+    What is there, is complete and was made by this code is not run again; trials of other code are not continued. The
+    policies on the paper's sampler have a file of their own, so that other constants or code of that sampler leave the
+    results of all others as they are.
 
     Parameters
     ----------
-    environment : Environment
+    environment : GaussianActions or HardInstance
         What instances are drawn from.
     policies : mapping of str to policy maker or Tuning
-        The policies by name.
+        The policies on exact posteriors, and the rivals, by name.
+    on_papers_sampler : mapping of str to policy maker
+        The policies on Algorithm 1, which have a number of trials of their own.
     scale : Scale
         How large the run is.
     out : Path
@@ -88,26 +95,44 @@ def run(
         Name of the experiment.
     workers : int
         Processes on this machine.
-    later : mapping of str to (policy maker, int), default=None
-        Policies with their own number of trials, at most that of the others; they are run last.
+
+    Returns
+    -------
+    Result
+        All policies.
     """
-    wanted = {
-        **dict.fromkeys(policies, scale.trials),
-        **{policy: trials for policy, (_, trials) in (later or {}).items()},
-    }
-    file = out / f"{name}.parquet"
-    there = Result.load(file) if file.exists() else None
-    if there is not None and _is_finished(there, wanted):
-        return there
-    directory = out / "trials" / f"{name}-{code()}"
     plan = Plan(environment, policies, scale.horizon, scale.trials, SEED, points=scale.points, title=name)
+    _run(plan, out, name, workers, code(papers_sampler=False))
+    fewer = replace(plan, policies=on_papers_sampler, trials=scale.langevin_trials[environment.dimension])
+    _run(fewer, out, name + LANGEVIN, workers, code(papers_sampler=True))
+    return load(out, name)
+
+
+def parts(name: str) -> tuple[str, str]:
+    """Return the names of the results of an experiment: on exact posteriors, and on the paper's sampler."""
+    return name, name + LANGEVIN
+
+
+def files_of(out: Path, names: Iterable[str]) -> list[Path]:
+    """Return the files of results of experiments."""
+    return [out / f"{part}.parquet" for name in names for part in parts(name)]
+
+
+def load(out: Path, name: str) -> Result:
+    """Return the results of all policies; configuration and provenance are those of the exact posteriors."""
+    exact, own = map(Result.load, files_of(out, [name]))
+    pulls = None if exact.pulls is None or own.pulls is None else {**exact.pulls, **own.pulls}
+    return replace(exact, regret={**exact.regret, **own.regret}, seconds={**exact.seconds, **own.seconds}, pulls=pulls)
+
+
+def _run(plan: Plan, out: Path, name: str, workers: int, made_by: str) -> None:
+    """Run what is missing of one file of results, and write it."""
+    file = out / f"{name}.parquet"
+    if file.exists() and _is_finished(Result.load(file), plan):
+        return
+    directory = out / "trials" / f"{name}-{made_by}"
     plan.run(directory, workers, lambda label: shown_progress(f"{name}, {label}"))
-    for policy, (make, trials) in (later or {}).items():
-        part = replace(plan, policies={policy: make}, trials=trials)
-        part.run(directory, workers, lambda label: shown_progress(f"{name}, {label}"))
-    result = _with_provenance(Result.load(directory), directory)
-    result.write(file)
-    return result
+    _with_provenance(Result.load(directory), directory, made_by).write(file)
 
 
 def final_regret(result: Result) -> list[dict[str, Any]]:
@@ -116,19 +141,20 @@ def final_regret(result: Result) -> list[dict[str, Any]]:
     return [{key: row[source] for key, source in keys.items()} for row in result.at([result.horizon])]
 
 
-def _is_finished(there: Result, wanted: Mapping[str, int]) -> bool:
-    """Return whether a result has the wanted trials, made by this code."""
+def _is_finished(there: Result, plan: Plan) -> bool:
+    """Return whether a result has all trials of a plan, made by this code."""
     found = {policy: len(curves) for policy, curves in there.regret.items()}
+    wanted = dict.fromkeys(plan.policies, plan.trials)
     return there.about is not None and is_current(there.about["provenance"]) and found == wanted
 
 
-def _with_provenance(result: Result, directory: Path) -> Result:
-    """Add the code, and the runs of tuning: what ran, where, and for how long."""
+def _with_provenance(result: Result, directory: Path, made_by: str) -> Result:
+    """Add the digest of the code, and the runs of tuning: what ran, where, and for how long."""
     runs: list[Any] = []
     for tuning in sorted((directory / "tuning").glob("*")):
         about = Result.load(tuning).about
         assert about is not None
         runs += about["provenance"]["runs"]
     assert result.about is not None
-    provenance = {**result.about["provenance"], "code": code(), "runs of tuning": runs}
+    provenance = {**result.about["provenance"], "code": made_by, "runs of tuning": runs}
     return replace(result, about={**result.about, "provenance": provenance})

@@ -16,6 +16,7 @@ import numpy as np
 
 import sparsebandits as sb
 from papers.hao2021 import algorithm1, claim1, figure1, figure2, figure3
+from papers.hao2021.runs import files_of, load
 from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments import duration
@@ -205,7 +206,7 @@ def invests_in_information(results: Path) -> str:
         (figure2.IDS + figure2.SYMMETRIC, figure2.TS + figure2.SYMMETRIC),
         ON_PAPERS_SAMPLER,
     )
-    every = {epsilon: Result.load(results / f"{figure2.name_of(epsilon)}.parquet") for epsilon in figure2.EPSILONS}
+    every = {epsilon: load(results, figure2.name_of(epsilon)) for epsilon in figure2.EPSILONS}
     for ids, ts in pairs:
         for epsilon, result in every.items():
             if ids not in result.regret:
@@ -230,7 +231,7 @@ def invests_in_information(results: Path) -> str:
 
 def optimism_is_linear(results: Path) -> str:
     """Claim 1 of the paper: the regret of optimism is nearly linear where data are poor, that of IDS is not."""
-    result = Result.load(results / "claim1.parquet")
+    result = load(results, claim1.NAME)
     pulls = result.pulls_of(claim1.environment().informative)
     rows = []
     for row in result.growth():
@@ -243,21 +244,21 @@ def optimism_is_linear(results: Path) -> str:
 
 def times(results: Path) -> str:
     """Return how long each experiment took, and the tuned settings."""
-    names = [*map(figure2.name_of, figure2.EPSILONS), *map(figure3.name_of, figure3.DIMENSIONS), "claim1"]
-    totals = [0.0, 0.0]
+    names = [*map(figure2.name_of, figure2.EPSILONS), *map(figure3.name_of, figure3.DIMENSIONS), claim1.NAME]
+    totals = np.zeros(2)
     rows: list[Sequence[object]] = []
     for name in names:
-        about = Result.load(results / f"{name}.parquet").about
-        assert about is not None
-        provenance = about["provenance"]
-        whole = sum(run["seconds"] or 0.0 for run in provenance["runs"] + provenance["runs of tuning"])
-        decisions = provenance["seconds"]
-        share = sum(decisions.get(policy, 0.0) for policy in ON_PAPERS_SAMPLER) / sum(decisions.values())
-        totals = [totals[0] + whole, totals[1] + share * whole]
-        tuned = ", ".join(_tuned(who, one) for who, one in provenance["notes"]["tuned"].items())
-        rows.append((name, duration(whole), duration(share * whole), tuned))
-    rows.append(("**all**", *(f"**{duration(total)}**" for total in totals), ""))
-    return markdown(("experiment", "time on two cores, with tuning", "of it on the paper's sampler", "tuned"), rows)
+        found = []
+        for file in files_of(results, [name]):
+            about = Result.load(file).about
+            assert about is not None
+            found.append(about["provenance"])
+        seconds = [sum(run["seconds"] or 0.0 for run in one["runs"] + one["runs of tuning"]) for one in found]
+        totals += seconds
+        tuned = ", ".join(_tuned(who, one) for who, one in found[0]["notes"]["tuned"].items())
+        rows.append((name, *map(duration, seconds), tuned))
+    rows.append(("**all**", *(f"**{duration(total)}**" for total in totals.tolist()), ""))
+    return markdown(("experiment", "time on two cores, with tuning", "on the paper's sampler", "tuned"), rows)
 
 
 def _tuned(who: str, choice: Mapping[str, Any]) -> str:
@@ -273,7 +274,7 @@ def ratio(one: FloatArray, other: FloatArray) -> Estimate:
 
 def figure3_results(results: Path) -> dict[int, Result]:
     """Return the results of figure 3 by dimension."""
-    return {d: Result.load(results / f"{figure3.name_of(d)}.parquet") for d in figure3.DIMENSIONS}
+    return {d: load(results, figure3.name_of(d)) for d in figure3.DIMENSIONS}
 
 
 def _ratio(columns: FloatArray) -> FloatArray:
