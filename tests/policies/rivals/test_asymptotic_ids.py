@@ -194,6 +194,25 @@ def test_equal_rows_are_one_action() -> None:
     assert (alone.probability, alone.diagnostics["least evidence"]) == (0.5, math.inf)
 
 
+@pytest.mark.parametrize("kind", ["half-spaces", "cells"])
+def test_a_row_that_is_there_again_is_no_further_alternative(kind: str) -> None:
+    """The gains and the ratio are those of the rows without copies; planted: one weight q(y) per row."""
+    rows, theta = some_actions(7, 3), np.array([1.0, -0.5, 0.2])
+    found = []
+    for actions in (rows, np.vstack((rows, rows[[1, 1, 5, 0]]))):
+        policy = sb.rivals.AsymptoticIDS(actions, 0.5, alternatives=kind, discard=False, seed=0)
+        for row, noise in enumerate(np.random.default_rng(1).standard_normal(7)):
+            policy.tell(policy.ask(available=[row]), float(rows[row] @ theta + noise))
+        reasons = policy.ask().reasons
+        of_each = dict(zip(reasons.candidates.tolist(), reasons.columns["information gain"].tolist(), strict=True))
+        found.append((of_each, reasons.notes["ratio minimised"]))
+    shared = found[0][0].keys() & found[1][0].keys()
+    assert len(shared) > 1
+    for row in shared:
+        assert found[1][0][row] == pytest.approx(found[0][0][row], rel=1e-9)
+    assert found[1][1] == pytest.approx(found[0][1], rel=1e-9)
+
+
 def test_what_does_not_fit_is_refused() -> None:
     wrong: list[dict[str, Any]] = [
         {"noise_variance": [1.0, 2.0]},

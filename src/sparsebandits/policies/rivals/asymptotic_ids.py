@@ -218,7 +218,8 @@ class AsymptoticInformationDirected(Rule):
                 posterior.farthest, least
             )  # of a fork, which becomes the posterior with the choice
             rate = 1.0 / math.sqrt(posterior.farthest)  # η
-            weights = np.exp(-rate * (evidence - least))
+            _, action_of, copies = np.unique(features, axis=0, return_inverse=True, return_counts=True)
+            weights = np.exp(-rate * (evidence - least)) / copies[action_of.reshape(-1)]  # equal rows are one action
             weights /= weights.sum()
             gain = weights @ (np.abs(steps @ projections.T) + bonus) ** 2
             minimiser = minimise_over_distributions(gap, gain)
