@@ -25,11 +25,12 @@ def some_rewards(theta: FloatArray, noise_variance: float, seed: int) -> Callabl
     return lambda action: float(action @ theta + math.sqrt(noise_variance) * rng.standard_normal())
 
 
-def test_half_width_is_the_quoted_one_for_unit_noise() -> None:
+def test_half_width_is_that_of_the_book_for_unit_noise() -> None:
+    """*Bandit Algorithms*, section 23.2, line 8 of the algorithm Selective Explore-Then-Commit."""
     for horizon in (1, 10, 1000):
         for t in (1, 2, 17, 5000):
-            quoted = 2 * math.sqrt((1 / t + 1 / t**2) * math.log(horizon * math.sqrt(2 * t + 1)))
-            assert half_width(np.array([float(t)]), horizon)[0] == pytest.approx(quoted, rel=1e-12)
+            printed = 2 * math.sqrt((1 / t + 1 / t**2) * math.log(horizon * math.sqrt(2 * t + 1)))
+            assert half_width(np.array([float(t)]), horizon)[0] == pytest.approx(printed, rel=1e-12)
     assert half_width(np.zeros(1), 1)[0] == math.inf
     # in other units, rewards and intervals grow alike
     assert half_width(np.array([7.0]), 50, 9.0, 3.0)[0] == pytest.approx(3 * half_width(np.array([7.0]), 50)[0])

@@ -92,6 +92,15 @@ def textbook_width(rounds: int, d: int, delta: float, variance: float, bound: fl
     return math.sqrt(2 * kappa * (1 / rounds + 1 / rounds**2) * math.log(2 * d / delta * math.sqrt(2 * rounds + 1)))
 
 
+@pytest.mark.parametrize(("d", "delta"), [(1, 0.7), (3, 0.35), (7, 0.05), (2000, 1.0)])
+def test_the_half_width_for_any_dimension_and_confidence(d: int, delta: float) -> None:
+    """Planted: 2d/δ rounded up to a whole number."""
+    learner = SupportSearch(d, 0.3, 100, 0.8, delta, 1, 1.0, 1.0)
+    for rounds in (1, 2, 50):
+        learner.rounds = float(rounds)
+        assert learner.intervals()[1] == pytest.approx(textbook_width(rounds, d, delta, 0.3, 0.8), rel=1e-12)
+
+
 def test_decision_by_decision() -> None:
     """Signs and estimates by loops over rounds, the end of the search by its inequality, optimism over a grid."""
     d, n, delta, variance, bound, s, factor = 5, 300, 0.1, 0.05, 0.5, 2, 0.6

@@ -1,7 +1,7 @@
 """Selective explore-then-commit on the cube [−1, 1]^d: each coordinate explores until its sign is clear.
 
 Lattimore, Crammer and Szepesvári (2015), *Linear multi-resource allocation with semi-bandit feedback*; Lattimore and
-Szepesvári, *Bandit Algorithms*, section 23.3. Coordinate i explores (E_ti = 1) while all its intervals contain 0:
+Szepesvári, *Bandit Algorithms*, section 23.2. Coordinate i explores (E_ti = 1) while all its intervals contain 0:
 
     A_ti = ±1 with equal probability while it explores, then always the sign of the interval that excluded 0,
     T_i  = Σ_s E_si,    θ̂_i = Σ_s E_si A_si Y_s / T_i,
@@ -9,15 +9,14 @@ Szepesvári, *Bandit Algorithms*, section 23.3. Coordinate i explores (E_ti = 1)
 
 Nothing is subtracted from Y for what is known about other coordinates: for coordinate i they are noise, of mean zero
 since A_i is an independent sign. A_i (Y − A_i θ_i) = A_i Σ_{j≠i} A_j θ_j + A_i η is subgaussian with variance proxy
-B² + σ² if |⟨a, θ⟩| ≤ B for all actions. For B = σ = 1, the sources' setting,
-W_i = 2 √((1/T_i + 1/T_i²) log(n √(2 T_i + 1))). That constant is quoted from memory of the book and was not compared
-with its print; its justification follows.
+B² + σ² if |⟨a, θ⟩| ≤ B for all actions. For B = σ = 1, the book's setting,
+W_i = 2 √((1/T_i + 1/T_i²) log(n √(2 T_i + 1))), as in its algorithm Selective Explore-Then-Commit.
 
 Why it holds: mixing exp(λS − λ²κ²T/2) over λ ~ N(0, 1/ρ) gives, with probability 1 − δ for all T at once,
-S² ≤ 2 (κ²T + ρ) log(√(κ²T/ρ + 1) / δ). With κ² = B² + σ², ρ = κ²/2 and δ = 1/n this is W_i with 1/(2T_i²) where 1/T_i²
-is quoted; the quoted width, slightly larger, is kept. So θ_i is in all its intervals with probability at least 1 − 1/n,
-whatever the number of rounds. Rewards may come late, in batches, and in any order that does not itself depend on them:
-a round counts for the coordinates that explored when it was decided, and C_i is checked once per batch.
+S² ≤ 2 (κ²T + ρ) log(√(κ²T/ρ + 1) / δ). With κ² = B² + σ², ρ = κ²/2 and δ = 1/n this is W_i with 1/(2T_i²) in place of
+the book's 1/T_i²; the book's width, slightly larger, is kept. So θ_i is in all its intervals with probability at least
+1 − 1/n, whatever the number of rounds. Rewards may come late, in batches, and in any order that does not itself depend
+on them: a round counts for the coordinates that explored when it was decided, and C_i is checked once per batch.
 """
 
 import math
@@ -38,15 +37,15 @@ from sparsebandits.rules.choice import NO_ROW, Choice, Reasons
 from sparsebandits.rules.rule import Rule
 
 
-def half_width(rounds: FloatArray, horizon: int, noise_variance: float = 1.0, mean_bound: float = 1.0) -> FloatArray:
+def half_width(rounds: FloatArray, horizon: float, noise_variance: float = 1.0, mean_bound: float = 1.0) -> FloatArray:
     """Return the half-width W of the intervals; infinite before any exploration.
 
     Parameters
     ----------
     rounds : array of shape (d,)
         T, number of rounds in which each coordinate explored.
-    horizon : int
-        n, the number of rounds.
+    horizon : float
+        n, the number of rounds; an interval fails with probability 1/n.
     noise_variance : float, default=1.0
         σ².
     mean_bound : float, default=1.0

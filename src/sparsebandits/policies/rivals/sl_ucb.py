@@ -226,7 +226,7 @@ class SupportSearch:
         width : float
             W, times the factor; infinite before any reward.
         """
-        certainty = math.ceil(2.0 * self.dimension / self.delta)
+        certainty = 2.0 * self.dimension / self.delta  # one over the probability that the interval of one k fails
         width = half_width(np.array([self.rounds]), certainty, self.noise_variance, self.norm_bound)[0]
         return self.totals / max(self.rounds, 1.0), self.threshold * float(width) if self.rounds else math.inf
 
