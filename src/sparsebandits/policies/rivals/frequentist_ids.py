@@ -9,7 +9,10 @@ such that ⟨a, θ*⟩ lies within ⟨a, θ̂⟩ ± w‖a‖, in the norm of V�
     gain, directed  I(a) = log(‖x‖² in V⁻¹ / ‖x‖² in (V + aa'/σ_a²)⁻¹)    or about x, the action with the largest UCB
 
 and the distribution that minimises Δ̂² / I is played. By Sherman and Morrison the directed gain is −log(1 − ρ²), where
-ρ² = (x'V⁻¹a)² / (‖x‖² (‖a‖² + σ_a²)). The papers have a factor ½ in the gains, which changes no minimiser.
+ρ² = (x'V⁻¹a)² / (‖x‖² (‖a‖² + σ_a²)). A factor on the gain, such as the ½ of mutual information, changes no minimiser.
+
+The formulas are those of an author's program (kirschnj/pm-ids, ``pm/strategies/old/ids.py``: ``IDS`` with ``GTheta``,
+the full gain, or ``GUCB``, the directed one).
 """
 
 from dataclasses import dataclass

@@ -16,8 +16,8 @@ up to what no difference shows, so that the bounds of ⟨φ_a, θ⟩ itself neve
 
 All pairs of K actions take O(K² d) per decision. The authors' program (kirschnj/pm-ids, ``FastDiffGap`` and
 ``DirectedInfoGain``) has a form that compares all actions with the one of the largest estimate â alone:
-Δ̂(a) = ⟨φ_â − φ_a, θ̂⟩ + max_b ⟨φ_b − φ_â, θ̂⟩ + w‖φ_b − φ_â‖, which takes O(K d). The paper has a factor ½ in the gains,
-which changes no minimiser.
+Δ̂(a) = ⟨φ_â − φ_a, θ̂⟩ + max_b ⟨φ_b − φ_â, θ̂⟩ + w‖φ_b − φ_â‖, which takes O(K d). A factor on the gain, such as the ½
+of mutual information, changes no minimiser.
 """
 
 from dataclasses import dataclass, field
