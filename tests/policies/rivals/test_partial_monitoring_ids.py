@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -188,6 +189,22 @@ def test_it_plays_as_often_as_it_says() -> None:
     count = sum(d.action == first.action for d in decisions)
     assert stats.binomtest(count, 1000, first.probability).pvalue > 1e-5
     assert stats.binomtest(count, 1000, 1 - first.probability).pvalue < 1e-5, "planted: the other one's probability"
+
+
+def test_a_table_of_observations_is_matched_by_name() -> None:
+    """Rows and columns in another order are put in that of the actions; planted: taken by place."""
+    actions = pd.DataFrame(some_actions(3, 2), index=["tea", "milk", "rum"], columns=["sweet", "hot"])
+    shown = pd.DataFrame(some_actions(3, 2, seed=1), index=actions.index, columns=actions.columns)
+    moved = shown.loc[["rum", "tea", "milk"], ["hot", "sweet"]]
+    for table in (shown, moved, shown.to_numpy(), moved.loc[actions.index], shown.reset_index(drop=True)):
+        policy: Any = sb.rivals.PartialMonitoringIDS(actions, table, seed=0)
+        np.testing.assert_array_equal(policy.rule.observations, shown.to_numpy())
+    assert not np.array_equal(moved.to_numpy(), shown.to_numpy())
+    for wrong in (shown.rename(index={"tea": "gin"}), shown.rename(columns={"hot": "cold"}), shown.iloc[:2]):
+        with pytest.raises(ArgumentError, match=r"^observations: expected"):
+            sb.rivals.PartialMonitoringIDS(actions, wrong)
+    unnamed: Any = sb.rivals.PartialMonitoringIDS(actions.to_numpy(), shown, seed=0)
+    np.testing.assert_array_equal(unnamed.rule.observations, shown.to_numpy())
 
 
 @games

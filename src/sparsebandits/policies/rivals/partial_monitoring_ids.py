@@ -28,11 +28,21 @@ import numpy as np
 import scipy  # scipy.spatial, which is slow to import, is loaded on first use
 from numpy.random import Generator
 
-from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, FloatArray, check_choice, check_matrix, shown
+from sparsebandits.arguments import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    FloatArray,
+    check_choice,
+    check_columns,
+    check_matrix,
+    column_order,
+    shown,
+)
 from sparsebandits.model.monitoring import Game
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.linear import LinearPolicy
+from sparsebandits.policies.naming import in_order
 from sparsebandits.policies.policy import Recorder
 from sparsebandits.policies.rivals.frequentist_ids import GAINS, log_reduction
 from sparsebandits.posteriors.conjugate import Conjugate
@@ -214,8 +224,9 @@ class PartialMonitoringIDS(LinearPolicy):
     actions : array or DataFrame of shape (K, d), or Game
         Reward features, one row per action; or a game, such as ``sb.model.dueling(items)`` or
         ``sb.model.transductive(actions, probes)``.
-    observations : array of shape (K, d), optional
-        Observation row m of each action, if ``actions`` is not a game; by default the features, as in a bandit.
+    observations : array or DataFrame of shape (K, d), optional
+        Observation row m of each action, if ``actions`` is not a game; by default the features, as in a bandit. Rows
+        and columns of a DataFrame are matched by name if those of the actions have names.
     prior : GaussianPrior, optional
         Prior of θ, whose precision is the ridge penalty Λ; by default N(0, 1/d) for each coordinate.
     noise_variance : float or array of shape (K,), default=1.0
@@ -272,9 +283,22 @@ class PartialMonitoringIDS(LinearPolicy):
             observations = actions.observations
             actions = ActionSet(actions.actions, actions.labels, actions.feature_names)
         available = ActionSet.of(actions)
+        observations = _in_order(observations, available)
         rule = PartialMonitoringInformationDirected(observations, width, gain, differences, selection)
         if observations is not None and len(rule.observations) != len(available):
             raise ArgumentValueError(
                 "observations", f"one row per action, {len(available)}", f"{len(rule.observations)}"
             )
         super().__init__(available, rule, prior, noise_variance, seed=seed, journal=journal, intercept=False)
+
+
+def _in_order(observations: object, actions: ActionSet) -> object:
+    """Return the observation rows of a table in the order of the actions and of their features."""
+    values, names = check_columns("observations", observations)
+    if names is None:
+        return observations
+    ordered = in_order("observations", observations, actions.labels)
+    rows = np.asarray(values if ordered is observations else ordered, dtype=np.float64)
+    return (
+        rows if actions.feature_names is None else rows[:, column_order("observations", actions.feature_names, names)]
+    )
