@@ -3,12 +3,13 @@
 Each constant has a ladder of values. The search goes over the constants in turn; it plays both neighbours of the value
 at hand, takes a step if one of them has less mean regret, and goes on in that direction while regret falls. It ends
 when no single step lowers the regret: then the best value of every ladder is inside it, or at an end that is one by
-nature (no thinning, no burn-in, warm or cold). Sparse IDS with the paper's rule plays, on the worlds of figure 3, on
-trials that no comparison uses; all candidates play the same trials.
+nature (no thinning, no burn-in, warm or cold). It begins where that of the next smaller dimension ended. Sparse IDS
+with the paper's rule plays, on the worlds of figure 3, on trials that no comparison uses; all candidates play the same
+trials. A candidate that has 1.2 times the regret of the best so far on the first four of them plays no more.
 
 Games are kept in ``results/tuning.jsonl`` as they end, so a run that was stopped continues where it was, and
-``--report`` repeats the search from them and plays nothing. Number of trials and of rounds, and the ladders, were fixed
-before any game was played.
+``--report`` repeats the search from them and plays nothing. Number of trials and of rounds, the ladders, and when a
+candidate is dropped were fixed before any game was played.
 """
 
 import os
@@ -16,6 +17,7 @@ import os
 os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))  # before NumPy
 
 import argparse
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -35,6 +37,9 @@ COMMAND = "python -m papers.hao2021.tuning"
 SEED, TRIALS, ROUNDS = 20261119, 12, 500
 """No other comparison has this seed."""
 
+FIRST, DROPPED = 4, 1.2
+"""Number of trials after which a candidate is dropped, and the ratio of its regret to that of the best there."""
+
 LADDERS: Mapping[str, tuple[Any, ...]] = {
     "spike": (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8),
     "slab": (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
@@ -52,7 +57,7 @@ NATURAL = {"warm": (False, True), "thinning": (1,), "burn_in": (0,)}
 
 
 class Candidate(NamedTuple):
-    """Constants that the search has looked at, and their mean regret."""
+    """Constants that the search has looked at, and their mean regret; infinite if they were dropped."""
 
     constants: Constants
     regret: float
@@ -65,13 +70,13 @@ class Search(NamedTuple):
     seen: list[Candidate]
 
 
-def climb(regret: Callable[[Constants], float], start: Constants) -> Search:
+def climb(regret: Callable[[Constants, Constants], float], start: Constants) -> Search:
     """Return the constants of which no single step along a ladder lowers the regret.
 
     Parameters
     ----------
     regret : callable
-        Returns the mean regret of constants.
+        Returns the mean regret of constants, given the best so far; infinite if they were dropped.
     start : Constants
         Where to begin.
 
@@ -79,14 +84,14 @@ def climb(regret: Callable[[Constants], float], start: Constants) -> Search:
     -------
     Search
     """
-    seen: dict[Constants, float] = {}
-
-    def value(constants: Constants) -> float:
-        if constants not in seen:
-            seen[constants] = regret(constants)
-        return seen[constants]
-
+    seen = {start: regret(start, start)}
     best, unmoved = start, 0
+
+    def is_better(candidate: Constants) -> bool:
+        if candidate not in seen:
+            seen[candidate] = regret(candidate, best)
+        return seen[candidate] < seen[best]
+
     while unmoved < len(LADDERS):
         for name, ladder in LADDERS.items():
             before = best
@@ -96,7 +101,7 @@ def climb(regret: Callable[[Constants], float], start: Constants) -> Search:
                     if not 0 <= place < len(ladder):
                         break
                     candidate = replace(best, **{name: ladder[place]})
-                    if not value(candidate) < value(best):
+                    if not is_better(candidate):
                         break
                     best = candidate
             unmoved = unmoved + 1 if best == before else 0
@@ -146,18 +151,29 @@ def search(dimension: int, stored: Path = STORED, workers: int | None = 2) -> Se
     LookupError
         If games are missing and nothing is to be played.
     """
-    return climb(partial(_mean_regret, dimension, stored, workers), Constants())
+    smaller = [d for d in figure3.DIMENSIONS if d < dimension]
+    start = search(max(smaller), stored, workers).best if smaller else Constants()
+    return climb(partial(_mean_regret, dimension, stored, workers), start)
 
 
-def _mean_regret(dimension: int, stored: Path, workers: int | None, constants: Constants) -> float:
+def _mean_regret(dimension: int, stored: Path, workers: int | None, constants: Constants, best: Constants) -> float:
+    """Return the mean regret of constants over all trials; infinite if they are dropped after the first of them."""
+    first = _played(dimension, stored, workers, constants, FIRST)
+    if np.mean(first) > DROPPED * np.mean(_played(dimension, stored, workers, best, FIRST)):
+        return math.inf
+    return float(np.mean(_played(dimension, stored, workers, constants, TRIALS)))
+
+
+def _played(dimension: int, stored: Path, workers: int | None, constants: Constants, trials: int) -> list[float]:
+    """Return the regrets of the first trials, and play those that are missing."""
     found = _found(stored, dimension, constants)
-    if workers is not None and len(found) < TRIALS:
-        missing = [(dimension, constants, trial) for trial in range(TRIALS) if trial not in found]
+    missing = [(dimension, constants, trial) for trial in range(trials) if trial not in found]
+    if missing and workers is None:
+        raise LookupError(f"{COMMAND} has not played {constants} at d = {dimension}")
+    if missing and workers is not None:
         games.played(stored, play, missing, (), workers)
         found = _found(stored, dimension, constants)
-    if len(found) < TRIALS:
-        raise LookupError(f"{COMMAND} has not played {constants} at d = {dimension}")
-    return float(np.mean(list(found.values())))
+    return [found[trial] for trial in range(trials)]
 
 
 def _found(stored: Path, dimension: int, constants: Constants) -> dict[int, float]:
@@ -165,7 +181,7 @@ def _found(stored: Path, dimension: int, constants: Constants) -> dict[int, floa
     return {
         line["trial"]: line["regret"]
         for line in games.stored(stored)
-        if line["dimension"] == dimension and line["constants"] == asdict(constants) and line["trial"] < TRIALS
+        if line["dimension"] == dimension and line["constants"] == asdict(constants)
     }
 
 
@@ -174,9 +190,14 @@ def report(dimension: int, found: Search) -> str:
     edge = at_edge(found.best)
     ended = f"d = {dimension}: {found.best}{'; at the edge: ' + ', '.join(edge) if edge else ''}"
     lines = [
-        f"{one.regret:8.1f}  {_steps(one.constants, found.best)}" for one in sorted(found.seen, key=lambda c: c.regret)
+        f"{_shown(one.regret):>8}  {_steps(one.constants, found.best)}"
+        for one in sorted(found.seen, key=lambda candidate: candidate.regret)
     ]
     return "\n".join([ended, *lines])
+
+
+def _shown(regret: float) -> str:
+    return f"{regret:.1f}" if math.isfinite(regret) else "dropped"
 
 
 def _steps(constants: Constants, best: Constants) -> str:

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -163,10 +163,10 @@ def test_what_other_code_made_is_run_again(tmp_path: Path, monkeypatch: pytest.M
     assert made() == third, "code that gives the same is as good"
 
 
-def bowl(best: Constants, weights: Mapping[str, float]) -> Callable[[Constants], float]:
+def bowl(best: Constants, weights: Mapping[str, float]) -> Callable[[Constants, Constants], float]:
     """Return a regret that grows with the steps from the best constants, alone and in pairs of neighbours."""
 
-    def regret(constants: Constants) -> float:
+    def regret(constants: Constants, _: Constants) -> float:
         apart = [
             weights[name] * (ladder.index(getattr(constants, name)) - ladder.index(getattr(best, name)))
             for name, ladder in tuning.LADDERS.items()
@@ -188,7 +188,7 @@ def test_the_search_ends_where_no_single_step_is_better(seed: int) -> None:
             if 0 <= other < len(ladder):
                 neighbour = replace(found.best, **{name: ladder[other]})
                 assert neighbour in [one.constants for one in found.seen], "it was looked at"
-                assert regret(neighbour) >= regret(found.best)
+                assert regret(neighbour, found.best) >= regret(found.best, found.best)
 
 
 def test_the_search_names_what_is_at_the_edge() -> None:
@@ -201,6 +201,8 @@ def test_the_search_plays_what_is_missing(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(LookupError, match="has not played"):
         tuning.search(20, stored, workers=None)
     monkeypatch.setattr(tuning, "TRIALS", 2)
+    monkeypatch.setattr(tuning, "FIRST", 1)
+    monkeypatch.setattr(tuning, "DROPPED", 1e9)
     monkeypatch.setattr(tuning, "LADDERS", {"spike": (0.1, 0.2)})
     monkeypatch.setattr(tuning, "play", short_game)
     found = tuning.search(20, stored, workers=1)
@@ -208,6 +210,24 @@ def test_the_search_plays_what_is_missing(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(lines) == 4, "two candidates, two trials each"
     assert tuning.search(20, stored, workers=None) == found
     assert stored.read_text().splitlines() == lines
+
+
+def test_the_search_drops_what_is_far_worse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that doubles the regret plays the first trials only, and is not taken though it is better on the rest."""
+    played = []
+
+    def game(dimension: int, constants: Constants, trial: int) -> dict[str, Any]:
+        played.append((constants.spike, trial))
+        regret = 2.0 if constants.spike == 0.2 and trial < 4 else 1.0 if constants.spike == 0.1 else 0.0
+        return {"dimension": dimension, "constants": asdict(constants), "trial": trial, "regret": regret}
+
+    monkeypatch.setattr(tuning, "LADDERS", {"spike": (0.1, 0.2)})
+    monkeypatch.setattr(tuning, "play", game)
+    found = tuning.search(20, tmp_path / "games.jsonl", workers=1)
+    assert found.best.spike == 0.1
+    assert [one.regret for one in found.seen] == [1.0, np.inf]
+    assert len([spike for spike, _ in played if spike == 0.2]) == tuning.FIRST
+    assert "dropped" in tuning.report(20, found)
 
 
 def short_game(dimension: int, constants: Constants, trial: int) -> dict[str, Any]:
