@@ -116,6 +116,7 @@ class _SpikeSlabModel(BaseEstimator):  # type: ignore[misc]
 class SpikeSlabRegressor(RegressorMixin, _SpikeSlabModel):  # type: ignore[misc]
     """Linear regression in which few features matter.
 
+    The prior is a spike and slab (Mitchell and Beauchamp 1988).
     ``inclusion_`` says which ones do: a feature with a probability above 0.5 is more likely to matter than not, and the
     features above 0.5 are the median probability model of Barbieri and Berger (2004). Features that are nearly copies
     of each other share the probability among them. The number of features that matter and the noise variance are
@@ -270,6 +271,7 @@ class SpikeSlabRegressor(RegressorMixin, _SpikeSlabModel):  # type: ignore[misc]
 class SpikeSlabClassifier(ClassifierMixin, _SpikeSlabModel):  # type: ignore[misc]
     """Classification into two classes in which few features matter: sparse logistic or probit regression.
 
+    The prior is a spike and slab (Mitchell and Beauchamp 1988).
     ``inclusion_`` says which features matter, as for :class:`SpikeSlabRegressor`. Probabilities are averages over the
     posterior: where data are few, or a row is far from those seen, they are nearer to one half than those at
     ``coef_``.

@@ -1,6 +1,7 @@
 """A new action set in each round, under one θ*: the contextual linear bandit.
 
-The set of a round is a function of (seed, round) alone, so all policies of a trial are offered the same sets.
+The setting of Chu, Li, Reyzin and Schapire (2011), with sets that are drawn at random. The set of a round is a
+function of (seed, round) alone, so all policies of a trial are offered the same sets.
 """
 
 from collections.abc import Callable

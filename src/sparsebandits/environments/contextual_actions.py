@@ -3,6 +3,8 @@
 The user of a round is u ~ N(0, Σ) with Σ_ij = ρ^|i−j|; the items v_1, …, v_K are drawn once per instance, with
 independent standard normal entries. The mean reward of item a is μ(α + Σ_jk θ*_jk u_j v_ak), where μ is the identity
 for Gaussian rewards (and α = 0), and the logistic function for rewards of 0 and 1. θ* has a uniformly random support.
+
+No published source.
 """
 
 import math

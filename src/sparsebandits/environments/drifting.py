@@ -1,7 +1,7 @@
 """A θ* that changes while the actions stay: worlds that drift.
 
 θ*_0, θ*_1, … are independent draws of another environment. Either θ* stays for a number of rounds and is then replaced
-by the next one, or it turns slowly from one to the next along a great circle during these rounds.
+by the next one, or it turns slowly from one to the next along a great circle during these rounds. No published source.
 """
 
 from collections.abc import Callable

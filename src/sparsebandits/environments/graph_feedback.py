@@ -1,7 +1,8 @@
 """Graph feedback: instances of another environment in which playing an action shows the rewards of its neighbours.
 
-The reward of an observed action is the one that playing it in this round would have brought: noise depends on the
-round and the action alone. So policies of a trial face the same world, with and without the graph.
+The feedback of Liu, Buccapatnam and Shroff (2018), who study information-directed sampling with it. The reward of an
+observed action is the one that playing it in this round would have brought: noise depends on the round and the action
+alone. So policies of a trial face the same world, with and without the graph.
 """
 
 from dataclasses import dataclass

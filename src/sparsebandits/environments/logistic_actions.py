@@ -1,7 +1,7 @@
 """Clicks: the actions and the sparse θ* of ``GaussianActions``, with rewards of 0 and 1.
 
 P(Y = 1) = μ(α + ⟨a, θ*⟩), where μ is the logistic or the normal distribution function. α is set by the base rate μ(α),
-which is the mean reward of an action at the centre of all actions, where ⟨a, θ*⟩ = 0.
+which is the mean reward of an action at the centre of all actions, where ⟨a, θ*⟩ = 0. No published source.
 """
 
 import math

@@ -1,5 +1,7 @@
 """Partial monitoring: instances in which a policy is told an observation in place of the reward.
 
+The linear partial monitoring of Kirschner, Lattimore and Krause (2020).
+
 Regret is that of the reward ⟨φ_a, θ*⟩, which is not shown; the policy is told ⟨m_a, θ*⟩ plus noise
 (``model/monitoring.py``). The actions of such an instance are a :class:`~sparsebandits.model.Game`, which policies that
 need to see rewards refuse.

@@ -1,7 +1,7 @@
 """Counts: the actions and the sparse θ* of ``GaussianActions``, with Poisson rewards.
 
 The mean reward is e^(α + ⟨a, θ*⟩). α is set by the base rate e^α, which is the mean reward of an action at the centre
-of all actions, where ⟨a, θ*⟩ = 0.
+of all actions, where ⟨a, θ*⟩ = 0. No published source.
 """
 
 import math

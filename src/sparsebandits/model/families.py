@@ -1,5 +1,7 @@
 """Rewards that are not Gaussian: clicks and counts, whose mean is a function of α + ⟨a, θ⟩.
 
+Generalised linear models (McCullagh and Nelder 1989).
+
 With η = α + ⟨a, θ⟩, the log likelihood of s successes in n trials (or of a count s at exposure n) is, up to a constant,
 
     ℓ(η) = s a(η) − n b(η),

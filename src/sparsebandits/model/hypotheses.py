@@ -1,7 +1,7 @@
 """A prior that is a table: finitely many parameter vectors, one of which is the true one, and their probabilities.
 
 Lower bounds are proved with such priors ("one of these k actions is better by γ"). They also describe what is known
-where the candidates can be listed, such as a handful of fitted models.
+where the candidates can be listed, such as a handful of fitted models. No published source.
 """
 
 from collections.abc import Sequence

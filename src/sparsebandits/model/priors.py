@@ -94,6 +94,8 @@ def spread(name: str, value: float | FloatArray, dimension: int) -> FloatArray:
 class GaussianPrior:
     """Gaussian prior: θ_j ~ N(mean_j, variance_j), independent.
 
+    The conjugate prior of the linear model (Lindley and Smith 1972).
+
     Parameters
     ----------
     variance : float or array of shape (d,), default=1.0
@@ -132,12 +134,12 @@ class GaussianPrior:
 
 @dataclass(frozen=True)
 class PointMass:
-    """Spike with all its mass at zero: excluded coordinates are exactly zero."""
+    """Spike with all its mass at zero (Mitchell and Beauchamp 1988): excluded coordinates are exactly zero."""
 
 
 @dataclass(frozen=True)
 class GaussianSpike:
-    """Gaussian spike N(0, variance), much narrower than the slab.
+    """Gaussian spike N(0, variance), much narrower than the slab (George and McCulloch 1993).
 
     Parameters
     ----------
@@ -154,6 +156,8 @@ class GaussianSpike:
 @dataclass(frozen=True)
 class LaplaceSpike:
     """Laplace spike with density exp(−|θ| / scale) / (2 scale), as in the paper.
+
+    Ročková and George (2018), whose slab is a Laplace distribution too; the paper's is Gaussian.
 
     Parameters
     ----------
@@ -173,6 +177,8 @@ Spike: TypeAlias = PointMass | GaussianSpike | LaplaceSpike
 @dataclass(frozen=True)
 class BetaInclusion:
     """Prior β ~ Beta(a, b) of the inclusion probability, where the share of coordinates that matter is learnt.
+
+    Ročková and George (2014), as the paper's remark has it.
 
     Parameters
     ----------
@@ -262,7 +268,8 @@ class InverseGamma:
 class InverseGammaNoise(InverseGamma):
     """Inverse-gamma prior of the noise variance σ², where it is learnt.
 
-    The paper's remark has IG(ν/2, νλ/2) with ν = λ = 1, which is ``InverseGammaNoise(0.5, 0.5)``.
+    The paper's remark has IG(ν/2, νλ/2) with ν = λ = 1 after Ročková and George (2014), which is
+    ``InverseGammaNoise(0.5, 0.5)``.
 
     Parameters
     ----------
@@ -329,6 +336,8 @@ class InverseGammaSlab(InverseGamma):
 @dataclass(frozen=True, eq=False)
 class SpikeSlab:
     """Spike-and-slab prior: each coordinate matters with probability ``inclusion``.
+
+    Mitchell and Beauchamp (1988); the sources of the other spikes are with them.
 
     Parameters
     ----------

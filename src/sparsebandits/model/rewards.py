@@ -3,7 +3,8 @@
     Y = α + ⟨a, θ⟩ + ε,   ε ~ N(0, σ² / w),
 
 where α is an intercept, if there is one, and w is the weight of the observation: 1, unless this reward is known to be
-more or less noisy than others. Nothing outside this module and the engines that serve it needs to know the noise.
+more or less noisy than others. Hao, Lattimore and Deng (2021) have α = 0 and w = 1. Nothing outside this
+module and the engines that serve it needs to know the noise.
 """
 
 from dataclasses import dataclass

@@ -152,6 +152,8 @@ class LinearPolicy(Policy):
 class LinearIDS(LinearPolicy):
     """Information-directed sampling with a Gaussian prior.
 
+    Russo and Van Roy (2018), Algorithm 6.
+
     Parameters
     ----------
     actions : array or DataFrame of shape (K, d)
@@ -232,6 +234,8 @@ class LinearIDS(LinearPolicy):
 
 class LinTS(LinearPolicy):
     """Thompson sampling with a Gaussian prior.
+
+    Agrawal and Goyal (2013), by default without their inflation of the variance.
 
     Parameters
     ----------
@@ -314,6 +318,9 @@ class LinTS(LinearPolicy):
 
 class LinUCB(LinearPolicy):
     """Optimism with a fixed width or with a confidence radius.
+
+    Abbasi-Yadkori, Pál and Szepesvári (2011) for the radius; with a given width it has the index of Chu, Li, Reyzin and
+    Schapire (2011).
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """The exact posterior under a spike-and-slab prior: every model, or every model up to a size.
 
 Given which coordinates are in the slab (the model γ), θ is Gaussian and the evidence of the model is closed form, so
-the posterior is a mixture over models. Samplers are tested against this engine, and it can be used as such for small d.
+the posterior is a mixture over models (George and McCulloch 1997). Samplers are tested against this
+engine, and it can be used as such for small d.
 
 For a model with prior means m and variances D of its coordinates (a point-mass spike drops the others, a Gaussian spike
 gives them mean 0 and its variance), with P = X'X/σ² + D⁻¹ and b = X'y/σ² + D⁻¹m:

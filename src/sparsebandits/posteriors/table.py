@@ -1,5 +1,7 @@
 """The exact posterior of a prior that is a table of hypotheses: Bayes' rule, row by row.
 
+No published source beyond that rule.
+
 With rows θ_m, prior weights w_m, and rewards y_i of features x_i with noise variance σ² / v_i,
 
     log p(θ_m | y) = log w_m + Σ_i v_i ⟨x_i, θ_m⟩ (2 y_i − ⟨x_i, θ_m⟩) / 2σ² + const,

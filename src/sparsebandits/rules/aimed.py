@@ -2,7 +2,7 @@
 
 The utility of an action is u_a = −|η_a − target|, with η_a its mean reward and not a noisy one. So
 Δ(a) = E|η_a − target| − E min_b |η_b − target|, and x* is the action that is nearest to the target (``goal.py``). The
-action of least cost to go is played (``cost_to_go.py``).
+action of least cost to go is played (``cost_to_go.py``). No published source.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Cost to go: play the action whose information is worth most over the rounds that are left.
 
+No published source; docs/rules.md has the measurements behind it.
+
 Suppose that one action a is played for m rounds, that doubt about the best action shrinks linearly meanwhile and is
 gone after N_a rounds, and that the rest is played greedily. With Δ the expected regret, g the action of least regret,
 R the rounds left, I_a the information that one reward of a brings about the best action x*, and H its entropy:

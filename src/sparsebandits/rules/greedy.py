@@ -1,4 +1,7 @@
-"""Play the action with the largest posterior mean: the shortest rule, and the file to copy for a new one."""
+"""Play the action with the largest posterior mean: the shortest rule, and the file to copy for a new one.
+
+No published source.
+"""
 
 from dataclasses import dataclass
 

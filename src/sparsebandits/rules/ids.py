@@ -3,7 +3,8 @@
 Russo and Van Roy (2018), Algorithm 6 for linear bandits; Hao, Lattimore and Deng (2021), Algorithm 2. From draws of
 θ come the expected regret Δ and the information gain of each action (Algorithm 3); then the ratio Δ^λ / gain is
 minimised over actions ("deterministic", the paper's Algorithm 2) or over distributions ("randomised"). Rows with the
-same regret and gain are equally likely.
+same regret and gain are equally likely. That the right λ depends on the rate at which regret grows was observed by
+Lattimore and György (2021).
 """
 
 from dataclasses import dataclass

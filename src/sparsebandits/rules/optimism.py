@@ -125,6 +125,8 @@ def check_bounded(width: Width, posterior: object) -> None:
 class Optimism(Rule):
     """Play the action with the largest upper bound; actions that tie are equally likely.
 
+    Abbasi-Yadkori, Pál and Szepesvári (2011).
+
     Parameters
     ----------
     width : float or ConfidenceRadius, default=2.0

@@ -1,5 +1,7 @@
 """Per cost: play for the largest sum of rewards that a budget buys.
 
+No published source.
+
 Playing a costs c_a > 0 and brings the mean reward η_a; costs are in units of the mean cost of all actions. What a
 budget buys at best is its size times ρ* = max(0, max_b η_b / c_b): zero, since nothing has to be bought. So x* is the
 action of the largest reward per cost, or doing nothing where no action has a positive one, and the expected regret per

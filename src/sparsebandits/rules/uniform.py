@@ -1,4 +1,7 @@
-"""Play any action with equal probability: the baseline that learns nothing."""
+"""Play any action with equal probability: the baseline that learns nothing.
+
+No published source.
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

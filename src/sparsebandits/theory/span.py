@@ -2,7 +2,7 @@
 
 If every action is orthogonal to x, rewards under θ and θ + x are the same and C_min(𝒜) is 0. In terms of features, some
 column is then a linear combination of others. The pivoted QR factorisation AP = Q[R₁₁ R₁₂] finds r independent columns,
-and every other column in terms of them: the columns of R₁₁⁻¹R₁₂.
+and every other column in terms of them: the columns of R₁₁⁻¹R₁₂. No published source.
 """
 
 from dataclasses import dataclass

@@ -59,6 +59,8 @@ class Schedule(Protocol):
 class Doubling:
     """Epochs that end after 2, 4, 8, … rewards.
 
+    As in Simchi-Levi and Xu (2020) and in Wang, Chen, Fang, Wang and Li (2020).
+
     Parameters
     ----------
     window : {"last", "all"}, default="last"
@@ -93,6 +95,8 @@ class Doubling:
 @dataclass(frozen=True)
 class BatchGrid:
     """Batches that end after given numbers of rewards.
+
+    As in Ren and Zhou (2020).
 
     Parameters
     ----------
@@ -141,6 +145,8 @@ class BatchGrid:
 
 class EpochEstimator(LassoEstimator):
     """Learner: stored rewards, and an estimate that is fitted when an epoch ends.
+
+    No published source: what the policies in epochs have in common.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Estimates as online forecasters, for :class:`OnlineToConfidence`: each reward is predicted by the last estimate."""
+"""Estimates as online forecasters, for :class:`OnlineToConfidence`: each reward is predicted by the last estimate.
+
+Abbasi-Yadkori, Pál and Szepesvári (2012) make a confidence set of any forecaster.
+"""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

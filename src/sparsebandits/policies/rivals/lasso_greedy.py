@@ -93,6 +93,8 @@ class PlainLasso:
 class LassoGreedy(LassoPolicy):
     """Greedy play on a Lasso.
 
+    No published source: a baseline.
+
     Parameters
     ----------
     actions : array or DataFrame of shape (K, d)

@@ -41,6 +41,8 @@ DRAWS = 1000
 class Ridge:
     """Ridge regression: the minimiser of ‖y − Xθ‖² + penalty · ‖θ‖².
 
+    Hoerl and Kennard (1970).
+
     Parameters
     ----------
     penalty : float
@@ -74,6 +76,8 @@ class Ridge:
 @dataclass(frozen=True)
 class SpikeSlabMean:
     """Posterior mean under a spike-and-slab prior.
+
+    Mitchell and Beauchamp (1988) for the prior.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Greedy play on any regression: EMVS, the spike-and-slab Lasso, ridge, or an estimator of one's own.
 
 Fit θ̂ to all rewards, play argmax_a ⟨a, θ̂⟩, after some uniform rounds. It is :class:`LassoGreedy` with another estimate,
-and has its weakness: with a fixed set of actions nothing makes it explore.
+and has its weakness: with a fixed set of actions nothing makes it explore. No published source; those of the estimates
+are with them.
 """
 
 from sparsebandits.arguments import check_count, check_positive
