@@ -1,7 +1,8 @@
 """A data set of sparse linear regression: the one of Figure 1 of Hao, Lattimore and Deng (2021).
 
 The paper has d = 10 features and n = 100 rows from N(0, Σ) with Σ_ij = 0.6^|i−j|, and y = ⟨x, θ*⟩ + noise with
-θ* = (3, 2, 0, …, 0). It does not state the variance of the noise; it is 1 here, as in the paper's model section.
+θ* = (3, 2, 0, …, 0); it calls this s = 3, though two entries are not zero. It does not state the variance of the noise;
+it is 1 here, as in the paper's model section.
 Rows and noise have random streams of their own, so that data sets of one seed and other coefficients or noise variances
 have the same rows.
 """
