@@ -29,37 +29,52 @@ ROUNDS = 300
 
 
 def first_games() -> dict[str, Any]:
-    """Return the digest of the code, the first data set of figure 1, and the regret of a short game of each policy."""
-    scale, found = SCALES["full"], {"figure1": figure1.found(0)}
-    plays: dict[str, tuple[Any, Mapping[str, PolicyMaker | Tuning]]] = {
-        "claim1": (claim1.environment(), {**claim1.policies(scale), **claim1.on_papers_sampler()}),
-        "figure2": (figure2.environment(1.0), {**figure2.policies(1.0), **figure2.on_papers_sampler(1.0)}),
+    """Return digests of the code, and what it gives: without the paper's sampler ("exact"), and on it ("own").
+
+    That is the first data set of figure 1, and the regret of a short game of each policy.
+    """
+    scale = SCALES["full"]
+    plays: dict[str, tuple[Any, Mapping[str, PolicyMaker | Tuning], Mapping[str, PolicyMaker]]] = {
+        claim1.NAME: (claim1.environment(), claim1.policies(scale), claim1.on_papers_sampler()),
+        "figure2": (figure2.environment(1.0), figure2.policies(1.0), figure2.on_papers_sampler(1.0)),
     }
     for d in figure3.DIMENSIONS:
-        makers = {**figure3.policies(d, scale), **figure3.on_papers_sampler(d)}
-        plays[figure3.name_of(d)] = (figure3.environment(d), makers)
-    for name, (environment, policies) in plays.items():
-        of_world, of_game = SeedSequence(0).spawn(2)
-        world = environment.sample(of_world)
-        for policy, make in policies.items():
-            play = make.make(make.candidates[0]) if isinstance(make, Tuning) else make
-            found[f"{name}, {policy}"] = sb.simulate(play, world, ROUNDS, of_game).regret.tolist()
-    return {"code": current.code(), "games": found}
+        makers = figure3.policies(d, scale), figure3.on_papers_sampler(d)
+        plays[figure3.name_of(d)] = (figure3.environment(d), *makers)
+    exact: dict[str, Any] = {}
+    own: dict[str, Any] = {"figure1": figure1.found(0)}
+    for name, (environment, policies, on_papers_sampler) in plays.items():
+        for found, makers_of_it in ((exact, policies), (own, on_papers_sampler)):
+            found.update({f"{name}, {who}": _short_game(environment, make) for who, make in makers_of_it.items()})
+    return {
+        "exact": {"code": current.code(papers_sampler=False), "games": exact},
+        "own": {"code": current.code(papers_sampler=True), "games": {**exact, **own}},
+    }
+
+
+def _short_game(environment: Any, make: PolicyMaker | Tuning) -> list[float]:
+    """Return the regret of a policy, or of its first candidate, over some rounds."""
+    of_world, of_game = SeedSequence(0).spawn(2)
+    play = make.make(make.candidates[0]) if isinstance(make, Tuning) else make
+    regret: list[float] = sb.simulate(play, environment.sample(of_world), ROUNDS, of_game).regret.tolist()
+    return regret
 
 
 def note_same(checkout: Path) -> None:
-    """Note that this code gives the same as that of the results, which a checkout has; refuse if it does not."""
+    """Note that this code gives the same as that of the results, which a checkout has; say where it does not."""
     program = "import json\nfrom papers.hao2021 import renew\nprint(json.dumps(renew.first_games()))"
     before, now = sources.printed_by(checkout, program), json.loads(json.dumps(first_games()))
-    differing = [name for name in now["games"] if before["games"].get(name) != now["games"][name]]
-    if differing:
-        raise SystemExit(f"these differ, so run them again: {', '.join(differing)}")
-    noted = current.same()
-    for codes in (one for key, one in noted.items() if before["code"] in (key, *one)):
-        codes.append(now["code"])
-    if not any(before["code"] in (key, *one) for key, one in noted.items()):
-        noted[before["code"]] = [now["code"]]
+    noted, refused = current.same(), set[str]()
+    for part, found in now.items():
+        games, former = found["games"], before[part]["code"]
+        differing = [name for name in games if before[part]["games"].get(name) != games[name]]
+        refused.update(differing)
+        origins = [code for code, same in noted.items() if former in (code, *same)] or [former]
+        for origin in origins if not differing and former != found["code"] else ():
+            noted.setdefault(origin, []).append(found["code"])
     current.SAME.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
+    if refused:
+        raise SystemExit(f"these differ, so run them again: {', '.join(sorted(refused))}")
 
 
 def main() -> None:

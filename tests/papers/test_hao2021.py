@@ -134,14 +134,16 @@ def test_reproduce_all_at_the_smallest_scale(tmp_path: Path) -> None:
 
 def test_what_other_code_made_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Complete results of this code are kept; those of other code, or with too few trials, are not."""
-    scale = runs.Scale(2, 1, 10, {}, points=5)
+    scale = runs.Scale(2, 1, 10, {3: 1}, points=5)
     environment = sb.environments.GaussianActions(3, 1, n_actions=4)
+    digests = {False: "exact", True: "own"}
 
     def run(trials: int = 2) -> sb.Result:
-        return runs.run(environment, {"LinTS": sb.maker(sb.LinTS)}, replace(scale, trials=trials), tmp_path, "one", 1)
+        makers = {"LinTS": sb.maker(sb.LinTS)}, {"LinUCB": sb.maker(sb.LinUCB)}
+        return runs.run(environment, *makers, replace(scale, trials=trials), tmp_path, "one", 1)
 
-    def made() -> int:
-        return (tmp_path / "one.parquet").stat().st_mtime_ns
+    def made(name: str = "one") -> int:
+        return (tmp_path / f"{name}.parquet").stat().st_mtime_ns
 
     assert run().about is not None
     first = made()
@@ -150,15 +152,18 @@ def test_what_other_code_made_is_run_again(tmp_path: Path, monkeypatch: pytest.M
     run(trials=3)
     second = made()
     assert second > first
+    assert {name: len(curves) for name, curves in run(trials=3).regret.items()} == {"LinTS": 3, "LinUCB": 1}
     for module in (runs, current):
-        monkeypatch.setattr(module, "code", lambda: "other")
+        monkeypatch.setattr(module, "code", lambda papers_sampler: digests[papers_sampler])
     run(trials=3)
-    third = made()
+    third, own = made(), made("one-langevin")
     assert third > second
-    assert (tmp_path / "trials" / "one-other").is_dir(), "trials of other code are not continued"
-    for module in (runs, current):
-        monkeypatch.setattr(module, "code", lambda: "newest")
-    monkeypatch.setattr(current, "same", lambda: {"other": ["newest"]})
+    assert (tmp_path / "trials" / "one-exact").is_dir(), "trials of other code are not continued"
+    digests[True] = "other sampler"
+    run(trials=3)
+    assert (made(), made("one-langevin") > own) == (third, True), "only the policies on the paper's sampler"
+    digests[False] = "newest"
+    monkeypatch.setattr(current, "same", lambda: {"exact": ["newest"]})
     run(trials=3)
     assert made() == third, "code that gives the same is as good"
 
