@@ -34,7 +34,8 @@ def test_as_the_design_has_it() -> None:
     [(700, 12, 3, 40, 0.2, 2.0, 0.7), (5, 9, 1, None, 1.0, 0.3, 4.0), (10**5, 60, 30, 10**30, 3.0, 1.0, 1.0)],
 )
 def test_slow_formulas(n: int, d: int, s: int, n_actions: int | None, c_min: float, noise: float, reach: float) -> None:
-    found = values(regret_bound(n, d, s, n_actions, c_min, noise, reach, constant=4.0))
+    bounds = regret_bound(n, d, s, n_actions, c_min, noise, reach, constant=4.0)
+    found = {(row.source, row.policy, row.actions, row.constant): row.value for row in bounds.rows}
     metric = 2 * s * np.log(4 * d * np.sqrt(n) / s)
     delta = metric if n_actions is None else min(metric, np.log(float(n_actions)))
     net = s * np.log(4 * d * np.sqrt(n) / (s * np.sqrt(noise))) + s / 2
@@ -43,46 +44,43 @@ def test_slow_formulas(n: int, d: int, s: int, n_actions: int | None, c_min: flo
     first, honest = np.sqrt(n * d * delta / 2), np.sqrt(2 * kappa * n * d * proved)
     second = (s * n) ** (2 / 3) * (delta / (2 * c_min)) ** (1 / 3)
     mixture = 2 ** (1 / 3) * (27 * reach * kappa * proved / c_min) ** (1 / 3) * n ** (2 / 3)
-    everywhere, sparse = "arbitrary", "exploratory, sparse x*"
+    everywhere, sparse, anyone = "arbitrary", "exploratory, sparse x*", "any policy"
     expected = {
-        ("trivial", everywhere, "2 R_max n"): 2 * reach * n,
-        ("Theorem 1", everywhere, "as printed"): first,
-        ("Corollary of Thm 1", everywhere, "as printed"): first,
-        ("Theorem 1", everywhere, "as proved"): honest,
-        ("Corollary of Thm 1", everywhere, "as proved"): honest,
-        ("Theorem 1", sparse, "as printed"): min(first, second),
-        ("Theorem 1", sparse, "as proved"): min(honest, s ** (2 / 3) * mixture),
-        ("Theorem 1", sparse, "as proved, s for s²"): min(honest, s ** (1 / 3) * mixture),
-        ("APS 2012", everywhere, "rate, no constant"): sigma * np.sqrt(s * d * n),
-        ("LCS 2015", "hypercube", "rate, no constant"): sigma * s * np.sqrt(n),
-        ("HLW 2020, Thm 4.2", "C_min > 0", "from the source, leading term"): (
-            (2 * noise * np.log(2 * d) * reach) ** (1 / 3) * c_min ** (-2 / 3) * (s * n) ** (2 / 3)
+        ("trivial", anyone, everywhere, "2 R_max n"): 2 * reach * n,
+        ("Theorem 1", "sparse IDS", everywhere, "as printed"): first,
+        ("Corollary of Thm 1", "sparse TS", everywhere, "as printed"): first,
+        ("Theorem 1", "sparse IDS", everywhere, "as proved"): honest,
+        ("Corollary of Thm 1", "sparse TS", everywhere, "as proved"): honest,
+        ("Theorem 1", "sparse IDS", sparse, "as printed"): min(first, second),
+        ("Theorem 1", "sparse IDS", sparse, "as proved"): min(honest, s ** (2 / 3) * mixture),
+        ("Theorem 1", "sparse IDS", sparse, "as proved, s for s²"): min(honest, s ** (1 / 3) * mixture),
+        ("APS 2012", "online-to-confidence", everywhere, "rate, no constant"): sigma * np.sqrt(s * d * n),
+        ("LCS 2015", "elimination", "hypercube", "rate, no constant"): sigma * s * np.sqrt(n),
+        ("HLW 2020", "ESTC", "exploratory", "rate, no constant"): (noise * reach) ** (1 / 3) * (s * n) ** (2 / 3),
+        ("HLW 2020", anyone, "exploratory", "rate, no constant"): (
+            sigma * min(s ** (1 / 3) * n ** (2 / 3), np.sqrt(d * n))
         ),
     }
     many = np.inf if n_actions is None else n_actions
     met = n >= s * d and d % s == 0 and d >= 2 * s and many >= (d / s) ** s
-    for source, actions, holds, value in (
-        ("LS 2020, Thm 24.3", everywhere, met, np.sqrt(s * d * n) / 8),
-        (
-            "HLW 2020, Thm 3.3",
-            "C_min > 0",
-            many >= 2 ** (d - 1),
-            np.exp(-4) / 4 * min(c_min ** (-1 / 3) * s ** (1 / 3) * n ** (2 / 3), np.sqrt(d * n)),
-        ),
-    ):
-        expected[source, actions, "from the source" if holds else "conditions not met"] = sigma * value
+    where = "from the source" if met else "conditions not met"
+    expected["LS 2020, Thm 24.3", anyone, everywhere, where] = sigma * np.sqrt(s * d * n) / 8
     assert found == pytest.approx(expected, rel=1e-12)
 
 
-def test_explore_then_commit_is_the_cost_of_its_exploration() -> None:
-    """Theorem 4.2's leading term is R_max n₁, with the n₁ that ``ESTC`` plays."""
-    from sparsebandits.policies.rivals.estc import exploration_length
-
-    found = values(regret_bound(10**6, 50, 2, c_min=0.4, noise_variance=2.0, bound=3.0))
-    length = exploration_length(10**6, 50, 2, 2.0, 3.0, 0.4)
-    assert found["HLW 2020, Thm 4.2", "C_min > 0", "from the source, leading term"] == pytest.approx(
-        3.0 * length, rel=1e-3
-    )
+def test_signs() -> None:
+    """Rows of Table 1 whose source was not read are rates, without a sign that promises a constant."""
+    signs = {(row.source, row.side): row.sign for row in regret_bound(1000, 200, 2, c_min=1.0).rows}
+    assert signs == {
+        ("trivial", "upper"): "≤",
+        ("Theorem 1", "upper"): "≤",
+        ("Corollary of Thm 1", "upper"): "≤",
+        ("APS 2012", "upper"): "~",
+        ("LCS 2015", "upper"): "~",
+        ("HLW 2020", "upper"): "~",
+        ("HLW 2020", "lower"): "~",
+        ("LS 2020, Thm 24.3", "lower"): "≥",
+    }
 
 
 numbers: dict[str, st.SearchStrategy[Any]] = {
@@ -124,7 +122,7 @@ def test_order_and_monotonicity(problem: dict[str, Any]) -> None:
     bounds = regret_bound(**problem)
     found = values(bounds)
     trivial = found["trivial", "arbitrary", "2 R_max n"]
-    assert all(row.value <= trivial for row in bounds.rows if row.side == "lower" and row.holds)
+    assert all(row.value <= trivial for row in bounds.rows if row.sign == "≥" and row.holds)
     for what in ("as printed", "as proved"):
         assert found["Theorem 1", "exploratory, sparse x*", what] <= found["Theorem 1", "arbitrary", what]
     sharp, proved = "as proved, s for s²", "as proved"
@@ -179,7 +177,7 @@ def test_no_lower_bound_that_holds_is_above_an_upper_one() -> None:
         proved = [
             row.value for row in bounds.rows if row.side == "upper" and row.constant in ("as proved", "2 R_max n")
         ]
-        assert all(row.value <= min(proved) for row in bounds.rows if row.side == "lower" and row.holds)
+        assert all(row.value <= min(proved) for row in bounds.rows if row.sign == "≥" and row.holds)
         assert "(≥ " in str(bounds)
     with pytest.raises(ValueError, match=r"c_min: expected None for fewer actions \(5\) than features \(9\)"):
         regret_bound(10, 9, 2, 5, 1.0)

@@ -6,17 +6,17 @@ constants that the proofs give for R_max and σ² (:mod:`sparsebandits.theory.bo
     √(sdn)        online-to-confidence sets (Abbasi-Yadkori, Pál and Szepesvári 2012), without logarithms and constant:
                   √(8dn (M² + β_n) log(1 + n/d)) in *Bandit Algorithms*, Thm 23.5, with a universal constant in β_n
     s√n           elimination on the hypercube (Lattimore, Crammer and Szepesvári 2015), likewise
-    (2 log(2d) R_max)^(1/3) s^(2/3) n^(2/3) / C_min^(2/3)
-                  explore the sparsity, then commit (Hao, Lattimore and Wang 2020, Thm 4.2). It is R_max n₁; the theorem
-                  adds 3n R_max exp(−c n₁) with a universal constant c, which is omitted here
+    R_max^(1/3) s^(2/3) n^(2/3)
+                  explore the sparsity, then commit (ESTC; Hao, Lattimore and Wang 2020) on exploratory actions: the
+                  rate of Table 1 with the power of R_max that gives it the unit of regret
     √(sdn) / 8    lower bound for any policy (Lattimore and Szepesvári 2020, *Bandit Algorithms*, Thm 24.3), if sd ≤ n
                   and d is a multiple of s, at least 2s. The hard θ has s entries of √(d / (sn)), so R_max has to be at
                   least √(sd/n)
-    (e⁻⁴/4) min(s^(1/3) n^(2/3) / C_min^(1/3), √(dn))
-                  lower bound for any policy (Hao, Lattimore and Wang 2020, Thm 3.3)
+    min(s^(1/3) n^(2/3), √(dn))
+                  lower bound for any policy on exploratory actions (Hao, Lattimore and Wang 2020), likewise as Table 1
+                  states it, without a constant
 
-The constants of Hao, Lattimore and Wang are quoted from memory and were not checked against their paper. Noise of
-variance σ² is unit noise once rewards are divided by σ: each value is σ times the one at R_max / σ.
+Noise of variance σ² is unit noise once rewards are divided by σ: each value is σ times the one at R_max / σ.
 
 Regret is at most 2 R_max n in any case. That bound is a row of the table; no other row is capped at it.
 """
@@ -48,17 +48,15 @@ from sparsebandits.theory.bounds import (
 from sparsebandits.theory.regimes import Regime, power_of_ten, regime
 
 UPPER, LOWER = "upper", "lower"
-ARBITRARY, EXPLORATORY, CUBE = "arbitrary", "exploratory, sparse x*", "hypercube"
+ARBITRARY, EXPLORATORY, CUBE = "arbitrary", "exploratory", "hypercube"
+SPARSE_OPTIMA = "exploratory, sparse x*"
 
 PRINTED = "as printed"
 PROVED = "as proved"
 SHARPENED = "as proved, s for s²"
 GIVEN = "from the source"
-LEADING = "from the source, leading term"
 UNMET = "conditions not met"
 RATE = "rate, no constant"
-
-MEMORY = "The constants of HLW 2020 are quoted from memory and were not checked against the paper."
 
 
 @dataclass(frozen=True)
@@ -99,10 +97,10 @@ class RegretBound:
 
     @property
     def sign(self) -> str:
-        """The sign between regret and the value, which is "≤", "≥", "≲" if a term is omitted, or "~" for a rate."""
+        """The sign between regret and the value, which is "≤", "≥", or "~" for a rate."""
         if self.constant == RATE:
             return "~"
-        return "≥" if self.side == LOWER else "≲" if self.constant == LEADING else "≤"
+        return "≥" if self.side == LOWER else "≤"
 
 
 @dataclass(frozen=True)
@@ -200,7 +198,7 @@ class RegretBounds:
     def _caveats(self) -> list[str]:
         """Return remarks about the problem as a whole."""
         problem = self.problem
-        caveats = [MEMORY] if problem.c_min is not None else []
+        caveats = []
         if problem.c_min is not None and problem.c_min > 1.0:
             caveats.append("All proofs assume features between −1 and 1, for which C_min is at most 1.")
         if problem.bound > math.sqrt(problem.sparsity) * (1.0 + 1e-9) and problem.n_actions is None:
@@ -320,7 +318,7 @@ def regret_bound(
     ):
         if psi.third is not None:
             both = {2.0: psi.second, 3.0: psi.third}
-            rows.append(_theorem(n, budget, both, "Theorem 1", "sparse IDS", EXPLORATORY, what))
+            rows.append(_theorem(n, budget, both, "Theorem 1", "sparse IDS", SPARSE_OPTIMA, what))
     crosses = crossover(printed, lambda m: entropy_as_printed(m, d, s, problem.n_actions, c))
     return RegretBounds(
         problem,
@@ -386,8 +384,7 @@ def _shown(row: RegretBound) -> str:
 def _of_others(problem: Problem) -> list[RegretBound]:
     """Return the rows of Table 1 that are not the paper's own."""
     n, d, s = float(problem.horizon), float(problem.dimension), float(problem.sparsity)
-    sigma, reach, c_min = math.sqrt(problem.noise_variance), problem.bound, problem.c_min
-    two_thirds = math.pow(n, 2 / 3)
+    sigma, reach = math.sqrt(problem.noise_variance), problem.bound
     root = sigma * math.sqrt(s) * math.sqrt(d) * math.sqrt(n)
     missing = []
     if s * d > n:
@@ -399,36 +396,20 @@ def _of_others(problem: Problem) -> list[RegretBound]:
     if problem.n_actions is not None and math.log(problem.n_actions) < s * math.log(d / s) - 1e-9:
         missing.append("K ≥ (d/s)^s")
     unmet = f"LS 2020, Thm 24.3 does not hold here: it needs {' and '.join(missing)}." if missing else ""
+    constant = UNMET if missing else GIVEN
     rows = [
         RegretBound("APS 2012", "online-to-confidence", ARBITRARY, UPPER, "frequentist", root, RATE),
         RegretBound("LCS 2015", "elimination", CUBE, UPPER, "frequentist", sigma * s * math.sqrt(n), RATE),
+        RegretBound(
+            "LS 2020, Thm 24.3", "any policy", ARBITRARY, LOWER, "minimax", root / 8.0, constant, unmet, not missing
+        ),
     ]
-    if c_min is not None:
-        leading = math.cbrt(2.0 * problem.noise_variance * math.log(2.0 * d)) * math.cbrt(reach)
-        leading *= math.pow(s / c_min, 2 / 3) * two_thirds
-        left_out = "HLW 2020, Thm 4.2 adds 3n R_max exp(−c n₁) for some unspecified c > 0."
-        rows.append(
-            RegretBound("HLW 2020, Thm 4.2", "ESTC", "C_min > 0", UPPER, "frequentist", leading, LEADING, left_out)
-        )
-    constant = UNMET if missing else GIVEN
-    below = RegretBound(
-        "LS 2020, Thm 24.3", "any policy", ARBITRARY, LOWER, "minimax", root / 8.0, constant, unmet, not missing
-    )
-    rows.append(below)
-    if c_min is not None:
-        least = min(math.cbrt(s) * two_thirds / math.cbrt(c_min), math.sqrt(d) * math.sqrt(n))
-        value = sigma * math.exp(-4.0) / 4.0 * least
-        needed = []
-        if problem.n_actions is not None and math.log(problem.n_actions) < (d - 1.0) * math.log(2.0) - 1e-9:
-            needed.append("K ≥ 2^(d−1)")
-        if value > 2.0 * reach * n:
-            needed.append("a larger R_max")
-        remark = f"HLW 2020, Thm 3.3 does not hold here: it needs {' and '.join(needed)}." if needed else ""
-        constant = UNMET if needed else GIVEN
-        lower = RegretBound(
-            "HLW 2020, Thm 3.3", "any policy", "C_min > 0", LOWER, "minimax", value, constant, remark, not needed
-        )
-        rows.append(lower)
+    if problem.c_min is not None:
+        two_thirds = math.pow(n, 2 / 3)
+        commit = math.cbrt(problem.noise_variance) * math.cbrt(reach) * math.pow(s, 2 / 3) * two_thirds
+        least = sigma * min(math.cbrt(s) * two_thirds, math.sqrt(d) * math.sqrt(n))
+        rows.insert(2, RegretBound("HLW 2020", "ESTC", EXPLORATORY, UPPER, "frequentist", commit, RATE))
+        rows.append(RegretBound("HLW 2020", "any policy", EXPLORATORY, LOWER, "minimax", least, RATE))
     return rows
 
 

@@ -114,6 +114,6 @@ def _drawn(rows: Sequence[RegretBound]) -> list[RegretBound]:
 def _label(row: RegretBound) -> str:
     if row.source == "trivial":
         return f"trivial, {row.constant}"
-    if row.source != "Theorem 1":
-        return f"{row.source}, {row.policy}, {'from below' if row.side == LOWER else 'leading term'}"
+    if row.side == LOWER:
+        return f"{row.source}, {row.policy}, from below"
     return f"Theorem 1, {row.actions.split(',')[0]}, {row.constant}"
