@@ -598,6 +598,47 @@ def column_order(name: str, wanted: Sequence[str], got: Sequence[str]) -> list[i
     return [list(got).index(column) for column in wanted]
 
 
+def order_by_name(name: str, wanted: Sequence[str], got: Sequence[str], what: str = "labels") -> list[int]:
+    """Return the positions of rows or columns in the order of the actions or of their features.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for the error.
+    wanted : sequence of str
+        The names of the actions or of their features.
+    got : sequence of str
+        The names that the rows or columns of the argument have. The default names 0, 1, … count as none, unless they
+        are the wanted ones.
+    what : str, default="labels"
+        What the names are, for the error.
+
+    Returns
+    -------
+    list of int
+        One position per wanted name; all positions in their own order if the argument has no names.
+
+    Raises
+    ------
+    ArgumentValueError
+        If the names are others.
+
+    Examples
+    --------
+    >>> order_by_name("rewards", ("tea", "milk"), ("milk", "tea"))
+    [1, 0]
+    >>> order_by_name("rewards", ("tea", "milk"), ("0", "1"))
+    [0, 1]
+    """
+    same = len(set(got)) == len(got) and set(got) == set(wanted)
+    if list(got) == list(wanted) or (not same and list(got) == [str(row) for row in range(len(got))]):
+        return list(range(len(got)))
+    if not same:
+        raise ArgumentValueError(name, f"the {what} of the actions, each once, or no {what}", shown(tuple(got)))
+    place = {label: row for row, label in enumerate(got)}
+    return [place[label] for label in wanted]
+
+
 def check_observations(x: object, y: object, dimension: int) -> tuple[FloatArray, FloatArray]:
     """Require one observation or a batch of observations.
 

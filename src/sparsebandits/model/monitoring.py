@@ -21,6 +21,7 @@ from sparsebandits.arguments import (
     check_matrix,
     column_order,
     frozen,
+    order_by_name,
 )
 
 
@@ -32,8 +33,10 @@ class Game:
     ----------
     actions : array or DataFrame of shape (K, d)
         Reward features φ of each action. The index and columns of a DataFrame become labels and feature names.
-    observations : array of shape (K, d)
-        Observation row m of each action; a row of zeros shows nothing but noise.
+    observations : array or DataFrame of shape (K, d)
+        Observation row m of each action; a row of zeros shows nothing but noise. Rows and columns of a DataFrame are
+        matched by name with those of the actions; where one of the two has no names (a default index 0, 1, … of
+        observations has none), they are taken in their order.
     labels, feature_names : tuple of str, optional
         Names of the actions and of the columns, if not those of a DataFrame.
 
@@ -58,16 +61,19 @@ class Game:
         feature_names: tuple[str, ...] | None = None,
     ) -> None:
         rows, own, names = _read("actions", actions)
-        shown = check_matrix("observations", observations, columns=rows.shape[1])
         called = own if labels is None else tuple(labels)
         columns = names if feature_names is None else tuple(feature_names)
-        for name, given, count in (
-            ("observations", shown, len(rows)),
-            ("labels", called, len(rows)),
-            ("feature_names", columns, rows.shape[1]),
-        ):
+        for name, given, count in (("labels", called, len(rows)), ("feature_names", columns, rows.shape[1])):
             if given is not None and len(given) != count:
                 raise ArgumentValueError(name, f"{count} of them", f"{len(given)}")
+        shown, of_rows, of_columns = _read("observations", observations)
+        if called is not None and of_rows is not None:
+            shown = shown[order_by_name("observations", called, of_rows)]
+        if columns is not None and of_columns is not None:
+            shown = shown[:, order_by_name("observations", columns, of_columns, "feature names")]
+        check_matrix("observations", shown, columns=rows.shape[1])
+        if len(shown) != len(rows):
+            raise ArgumentValueError("observations", f"one row per action, {len(rows)}", f"{len(shown)}")
         object.__setattr__(self, "actions", frozen(rows.copy()))
         object.__setattr__(self, "observations", frozen(shown.copy()))
         object.__setattr__(self, "labels", called)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsebandits.arguments import ArgumentValueError, shown
+from sparsebandits.arguments import order_by_name, shown
 
 WHOLE = re.compile(r"-?\d+")
 """How a whole number is written."""
@@ -102,11 +102,4 @@ def in_order(name: str, values: Any, labels: Sequence[str] | None) -> Any:
     """
     if labels is None or not (hasattr(values, "index") and hasattr(values, "to_numpy")):
         return values
-    named, found = [str(label) for label in values.index], np.asarray(values)
-    same = len(set(named)) == len(named) and set(named) == set(labels)
-    if named == list(labels) or (not same and named == [str(row) for row in range(len(named))]):
-        return found
-    if not same:
-        raise ArgumentValueError(name, "the labels of the actions, each once, or no labels", shown(tuple(named)))
-    place = {label: row for row, label in enumerate(named)}
-    return found[[place[label] for label in labels]]
+    return np.asarray(values)[order_by_name(name, labels, [str(label) for label in values.index])]

@@ -33,16 +33,13 @@ from sparsebandits.arguments import (
     ArgumentValueError,
     FloatArray,
     check_choice,
-    check_columns,
     check_matrix,
-    column_order,
     shown,
 )
 from sparsebandits.model.monitoring import Game
 from sparsebandits.model.priors import GaussianPrior
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.linear import LinearPolicy
-from sparsebandits.policies.naming import in_order
 from sparsebandits.policies.policy import Recorder
 from sparsebandits.policies.rivals.frequentist_ids import GAINS, log_reduction
 from sparsebandits.posteriors.conjugate import Conjugate
@@ -283,22 +280,8 @@ class PartialMonitoringIDS(LinearPolicy):
             observations = actions.observations
             actions = ActionSet(actions.actions, actions.labels, actions.feature_names)
         available = ActionSet.of(actions)
-        observations = _in_order(observations, available)
+        if observations is not None:
+            game = Game(available.features, observations, available.labels, available.feature_names)
+            observations = game.observations
         rule = PartialMonitoringInformationDirected(observations, width, gain, differences, selection)
-        if observations is not None and len(rule.observations) != len(available):
-            raise ArgumentValueError(
-                "observations", f"one row per action, {len(available)}", f"{len(rule.observations)}"
-            )
         super().__init__(available, rule, prior, noise_variance, seed=seed, journal=journal, intercept=False)
-
-
-def _in_order(observations: object, actions: ActionSet) -> object:
-    """Return the observation rows of a table in the order of the actions and of their features."""
-    values, names = check_columns("observations", observations)
-    if names is None:
-        return observations
-    ordered = in_order("observations", observations, actions.labels)
-    rows = np.asarray(values if ordered is observations else ordered, dtype=np.float64)
-    return (
-        rows if actions.feature_names is None else rows[:, column_order("observations", actions.feature_names, names)]
-    )
