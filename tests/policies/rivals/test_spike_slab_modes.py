@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import optimize, stats
 
@@ -412,3 +413,39 @@ def test_what_they_refuse() -> None:
             make()
         assert isinstance(refused.value, ArgumentError)
         assert refused.value.name == name
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_data_that_are_none_are_refused(name: str) -> None:
+    """They used to give NaN, zeros, or the error of a matrix product."""
+    x, y = data(6, 3)
+    holed, endless = y.copy(), x.copy()
+    holed[2], endless[1, 1] = np.nan, np.inf
+    wrong: list[tuple[str, Any, Any]] = [
+        ("y", x, holed),
+        ("x", endless, y),
+        ("y", x, y[:-1]),
+        ("y", x, y[:, np.newaxis]),
+        ("y", x, 1.0),
+        ("x", x[0], y[0]),
+        ("x", x[:, :0], y),
+        ("x", [[1.0, 2.0], [3.0]], [1.0, 2.0]),
+        ("x", "text", y),
+        ("y", x, ["high"] * 6),
+        ("y", x, None),
+    ]
+    for argument, features, rewards in wrong:
+        with pytest.raises(ArgumentError) as refused:
+            MODES[name].fit(features, rewards)
+        assert refused.value.name == argument
+
+
+@pytest.mark.parametrize("estimator", [*MODES.values(), EMVS(PRIORS["weight known"], LEARNT)])
+def test_data_of_other_kinds(estimator: Any) -> None:
+    """Lists, tables and no data at all; of policies, the call gives what ``fit`` gives."""
+    x, y = data(6, 3)
+    expected = estimator.fit(x, y).coefficients
+    for features, rewards in ((x.tolist(), y.tolist()), (pd.DataFrame(x), pd.Series(y)), (np.asfortranarray(x), y)):
+        np.testing.assert_array_equal(estimator.fit(features, rewards).coefficients, expected)
+    np.testing.assert_array_equal(estimator(x, y, np.zeros(3)).coefficients, expected)
+    np.testing.assert_array_equal(estimator.fit(np.empty((0, 3)), []).coefficients, np.zeros(3))

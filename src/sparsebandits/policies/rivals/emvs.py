@@ -32,7 +32,9 @@ from sparsebandits.arguments import (
     ArgumentTypeError,
     ArgumentValueError,
     FloatArray,
+    check_array,
     check_count,
+    check_observations,
     check_positive,
     shown,
 )
@@ -118,7 +120,7 @@ class EMVS:
 
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
         """Return the mode; it is a function of the data, whatever ``start`` is."""
-        mode = self.fit(x, y)
+        mode = self._mode(x, y)
         return Estimate(mode.coefficients, mode.coefficients, 0.0)
 
     def ladder(self) -> FloatArray:
@@ -128,13 +130,13 @@ class EMVS:
         first = max(WIDEST * float(np.min(self.prior.slab_variance)), last)
         return np.append(np.geomspace(first, last, self.rungs)[:-1], last)
 
-    def fit(self, x: FloatArray, y: FloatArray) -> PosteriorMode:
+    def fit(self, x: object, y: object) -> PosteriorMode:
         """Return the mode at the end of the ladder.
 
         Parameters
         ----------
         x : array of shape (n, d)
-            Features.
+            Features; there may be no rows.
         y : array of shape (n,)
             Rewards.
 
@@ -142,7 +144,16 @@ class EMVS:
         -------
         PosteriorMode
             The mode.
+
+        Raises
+        ------
+        ArgumentError
+            If they are not finite numbers, or their shapes do not fit.
         """
+        return self._mode(*check_data(x, y))
+
+    def _mode(self, x: FloatArray, y: FloatArray) -> PosteriorMode:
+        """Return the mode for data that have been checked."""
         noise, dimension = self.noise_variance, x.shape[1]
         if isinstance(noise, InverseGammaNoise):  # at θ = 0
             noise = (float(y @ y) + 2.0 * noise.scale) / (len(y) + 2.0 * noise.shape + 2.0)
@@ -165,6 +176,32 @@ class EMVS:
         mode = expectation(prior, mode, self.temperature)
         final = mode.weight if np.ndim(self.prior.inclusion) else float(np.max(mode.weight))
         return replace(mode, weight=final)
+
+
+def check_data(x: object, y: object) -> tuple[FloatArray, FloatArray]:
+    """Require the data of a regression, which may have no rows.
+
+    Parameters
+    ----------
+    x : array of shape (n, d)
+        Features.
+    y : array of shape (n,)
+        Rewards.
+
+    Returns
+    -------
+    x : array of shape (n, d)
+    y : array of shape (n,)
+
+    Raises
+    ------
+    ArgumentError
+        If they are not finite numbers, or their shapes do not fit.
+    """
+    features = check_array("x", x, ndim=2)
+    if features.shape[1] == 0:
+        raise ArgumentValueError("x", "at least one column", f"shape {features.shape}")
+    return check_observations(features, y, features.shape[1])
 
 
 def expectation(prior: SpikeSlab, mode: PosteriorMode, temperature: float) -> PosteriorMode:

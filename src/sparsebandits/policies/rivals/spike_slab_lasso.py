@@ -33,7 +33,7 @@ from sparsebandits.arguments import (
     check_positive,
 )
 from sparsebandits.model.priors import BetaInclusion
-from sparsebandits.policies.rivals.emvs import PosteriorMode
+from sparsebandits.policies.rivals.emvs import PosteriorMode, check_data
 from sparsebandits.policies.rivals.lasso import Estimate
 
 SLAB_PENALTY, RUNGS = 1.0, 100
@@ -85,7 +85,7 @@ class SpikeSlabLasso:
 
     def __call__(self, x: FloatArray, y: FloatArray, start: FloatArray) -> Estimate:
         """Return the mode; it is a function of the data, whatever ``start`` is."""
-        coefficients = self.fit(x, y).coefficients
+        coefficients = self._mode(x, y).coefficients
         return Estimate(coefficients, coefficients, float(self.ladder(len(y))[-1]))
 
     def ladder(self, count: int) -> FloatArray:
@@ -93,13 +93,13 @@ class SpikeSlabLasso:
         last = self.slab_penalty * max(count, 1) if self.spike_penalty is None else self.spike_penalty
         return np.append(np.linspace(self.slab_penalty, last, self.rungs)[:-1], float(last))
 
-    def fit(self, x: FloatArray, y: FloatArray) -> PosteriorMode:
+    def fit(self, x: object, y: object) -> PosteriorMode:
         """Return the mode at the end of the ladder.
 
         Parameters
         ----------
         x : array of shape (n, d)
-            Features.
+            Features; there may be no rows.
         y : array of shape (n,)
             Rewards.
 
@@ -107,7 +107,16 @@ class SpikeSlabLasso:
         -------
         PosteriorMode
             The mode.
+
+        Raises
+        ------
+        ArgumentError
+            If they are not finite numbers, or their shapes do not fit.
         """
+        return self._mode(*check_data(x, y))
+
+    def _mode(self, x: FloatArray, y: FloatArray) -> PosteriorMode:
+        """Return the mode for data that have been checked."""
         from sparsebandits.posteriors.kernels.spike_slab_lasso import explore, penalty_at  # compiled code
 
         dimension, spikes = x.shape[1], self.ladder(len(y))
