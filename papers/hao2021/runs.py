@@ -13,7 +13,7 @@ from sparsebandits.results import Rows
 
 SEED = 2021
 DRAWS = 10_000
-"""Posterior draws of the sparse policies; the paper does not state them."""
+"""Posterior draws of the sparse policies, as the paper has them."""
 
 LANGEVIN = "-langevin"
 """End of the names of results on the paper's sampler."""
@@ -119,10 +119,13 @@ def files_of(out: Path, names: Iterable[str]) -> list[Path]:
 
 
 def load(out: Path, name: str) -> Result:
-    """Return the results of all policies; configuration and provenance are those of the exact posteriors."""
-    exact, own = map(Result.load, files_of(out, [name]))
-    pulls = None if exact.pulls is None or own.pulls is None else {**exact.pulls, **own.pulls}
-    return replace(exact, regret={**exact.regret, **own.regret}, seconds={**exact.seconds, **own.seconds}, pulls=pulls)
+    """Return the results of all policies that are there; configuration and provenance are those on exact posteriors."""
+    exact, *others = (Result.load(file) for file in files_of(out, [name]) if file.exists())
+    for own in others:
+        pulls = None if exact.pulls is None or own.pulls is None else {**exact.pulls, **own.pulls}
+        regret, seconds = {**exact.regret, **own.regret}, {**exact.seconds, **own.seconds}
+        exact = replace(exact, regret=regret, seconds=seconds, pulls=pulls)
+    return exact
 
 
 def _run(plan: Plan, out: Path, name: str, workers: int, made_by: str) -> None:
