@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from papers.hao2021 import (
+    algorithm1,
     claim1,
     claims,
     comparisons,
