@@ -86,6 +86,33 @@ def test_other_code_is_not_current(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not current.is_current({})
 
 
+def numbers_in(text: str) -> set[float]:
+    """Return the numbers in the text of a page, outside tables, code, links, and names such as Figure 1."""
+    for pattern in (
+        r"(?s)<!-- (?!end).+? -->.*?<!-- end -->",
+        r"(?s)```.*?```",
+        r"`[^`]*`",
+        r"\]\([^)]*\)",
+        r"(?i)(figure|algorithm|claim) \d",
+    ):
+        text = re.sub(pattern, "", text)
+    return {float(found) for found in re.findall(r"\d+(?:\.\d+)?", text)}
+
+
+def test_the_text_of_the_readme_quotes_settings_and_no_results() -> None:
+    """Tables are compared with the results; other numbers have to be settings of the code."""
+    scale, example = runs.SCALES["full"], (figure2.DIMENSION, figure2.SPARSITY, runs.NOISE_VARIANCE)
+    settings = {
+        *(*figure3.DIMENSIONS, figure3.ACTIONS, *example, scale.horizon, scale.trials, comparisons.EARLY),
+        *(claim1.DIMENSION, claim1.SPARSITY, claim1.EPSILON, claim1.INFORMATIVE, comparisons.NEAR_LINEAR),
+        *(figure1.ROWS, len(figure1.TRUTH), *figure1.TRUTH),
+        *(1.0, figure2.DIMENSION - 1.0),  # ‖θ*‖, the last coefficient, and the inclusion 1/9
+        *(95.0, 2021.0),  # intervals, and the year of the paper
+    }
+    assert numbers_in(README.read_text()) <= settings
+    assert numbers_in("a ratio of 0.71 in 200 trials") - settings == {0.71}, "planted: a result"
+
+
 def test_what_is_committed_stays_small() -> None:
     size = sum(path.stat().st_size for path in (ROOT / "papers").rglob("*") if path.is_file())
     assert size < 15e6
