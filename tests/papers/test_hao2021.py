@@ -114,6 +114,14 @@ def test_the_text_of_the_readme_quotes_settings_and_no_results() -> None:
     assert numbers_in("a ratio of 0.71 in 200 trials") - settings == {0.71}, "planted: a result"
 
 
+def test_the_caption_in_the_readme_of_the_package_has_these_results() -> None:
+    rows = comparisons.lowest_regret(verdicts.RESULTS)
+    nearest = {d: max(row["ratio"].value for row in rows if row["d"] == d) for d in figure3.DIMENSIONS}
+    assert f"{nearest[20]:.2f} and {nearest[40]:.2f} of the runner-up's" in (ROOT / "README.md").read_text()
+    open_at = {(row["d"], row["policy"]) for row in rows if row[comparisons.LOWER] != comparisons.HOLDS}
+    assert open_at == {(100, "linear IDS"), (100, "LinUCB, tuned")}
+
+
 def test_what_is_committed_stays_small() -> None:
     size = sum(path.stat().st_size for path in (ROOT / "papers").rglob("*") if path.is_file())
     assert size < 15e6
