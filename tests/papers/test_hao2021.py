@@ -78,6 +78,10 @@ def test_the_results_were_made_by_the_code_as_it_is(part: str) -> None:
     assert not any(run["commit"].endswith("-dirty") for run in provenance["runs"])
 
 
+def test_figure_1_was_made_by_the_code_as_it_is() -> None:
+    assert current.is_current(json.loads((verdicts.RESULTS / figure1.FILE).read_text())["provenance"])
+
+
 def test_other_code_is_not_current(monkeypatch: pytest.MonkeyPatch) -> None:
     """A digest that is neither that of the code nor noted as the same is out of date."""
     monkeypatch.setattr(current, "same", lambda: {"first": ["second", current.code(False)]})
