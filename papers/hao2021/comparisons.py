@@ -15,6 +15,7 @@ import numpy as np
 
 import sparsebandits as sb
 from papers.hao2021 import algorithm1, claim1, figure1, figure2, figure3
+from papers.hao2021.current import is_current
 from papers.hao2021.runs import files_of, load
 from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
@@ -253,27 +254,29 @@ def optimism_is_linear(results: Path) -> Rows:
 
 
 def times(results: Path) -> Rows:
-    """Return how long each experiment took, and the tuned settings."""
+    """Return how long each experiment took, the tuned settings, and whether the code now or former code made it."""
     names = [*map(figure2.name_of, figure2.EPSILONS), *map(figure3.name_of, figure3.DIMENSIONS), claim1.NAME]
     totals, rows = [0.0, 0.0], []
     for name in names:
-        seconds, tuned = [0.0, 0.0], ""
+        seconds, tuned, code = [0.0, 0.0], "", []
         for part, file in enumerate(files_of(results, [name])):
             about = Result.load(file).about if file.exists() else None
             if about is None:
                 continue
             provenance = about["provenance"]
+            code.append("now" if is_current(provenance) else "former")
             runs = provenance["runs"] + provenance["runs of tuning"]
             seconds[part] = sum(run["seconds"] or 0.0 for run in runs)
             tuned += ", ".join(_tuned(who, one) for who, one in provenance["notes"]["tuned"].items())
         totals = [total + more for total, more in zip(totals, seconds, strict=True)]
-        rows.append(_time(name, seconds, tuned))
-    return [*rows, _time("all", totals, "")]
+        rows.append(_time(name, seconds, tuned, " and ".join(code)))
+    return [*rows, _time("all", totals, "", "")]
 
 
-def _time(name: str, seconds: Sequence[float], tuned: str) -> dict[str, Any]:
+def _time(name: str, seconds: Sequence[float], tuned: str, code: str) -> dict[str, Any]:
     exact, own = (duration(part) for part in seconds)
-    return {"experiment": name, "time on two cores, with tuning": exact, "on the paper's sampler": own, "tuned": tuned}
+    times = {"time on two cores, with tuning": exact, "on the paper's sampler": own}
+    return {"experiment": name, **times, "tuned": tuned, "code": code}
 
 
 def _tuned(who: str, choice: Mapping[str, Any]) -> str:

@@ -92,7 +92,7 @@ def draw(out: Path) -> list[Path]:
             title="Posterior of the first three coefficients (Hao, Lattimore and Deng 2021, figure 1)",
             caption=f"d = {len(TRUTH)}, n = {ROWS}, noise variance {NOISE_VARIANCE:g}; prior: inclusion {BETA:g}, slab "
             f"variance {NOISE_VARIANCE * LAMBDA1:g}, Laplace spike of scale {np.sqrt(NOISE_VARIANCE) * LAMBDA0:g}\n"
-            f"{DRAWS:,} draws a row, seed 0; Algorithm 1 as one chain after {BURN_IN:,} steps of burn-in",
+            f"{DRAWS:,} draws per row, seed 0; Algorithm 1 as one chain after {BURN_IN:,} steps of burn-in",
         )
     return files
 
