@@ -290,6 +290,14 @@ def test_the_search_ends_where_no_single_step_is_better(seed: int) -> None:
                 assert regret(neighbour, found.best) >= regret(found.best, found.best)
 
 
+@pytest.mark.parametrize("dimension", [20])
+def test_the_constants_of_algorithm_1_are_those_that_the_search_found(dimension: int) -> None:
+    """None of them is at an end of its ladder, other than one by nature."""
+    found = tuning.search(dimension, workers=None)
+    assert algorithm1.TUNED[dimension] == found.best
+    assert tuning.at_edge(found.best) == []
+
+
 def test_the_search_names_what_is_at_the_edge() -> None:
     assert tuning.at_edge(Constants()) == []
     assert tuning.at_edge(Constants(burn_in=100, decay=0.3)) == ["burn_in", "decay"]
