@@ -14,7 +14,7 @@ import sparsebandits as sb
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "sparsebandits"
 NAME = f"sparsebandits-{sb.__version__}"
-LARGEST_SDIST = 10_000_000
+LARGEST_SDIST = 12_000_000
 LEFT_OVER = ("__pycache__", ".numba_cache", ".pytest_cache", ".hypothesis", "_build", ".venv", ".git", "out", "dist")
 
 
