@@ -14,13 +14,14 @@ import numpy as np
 from sparsebandits.arguments import BoolArray, FloatArray, IntArray
 from sparsebandits.model.features import Level
 from sparsebandits.posteriors.draws import Draws
+from sparsebandits.posteriors.rows import Rows
 from sparsebandits.rules.around import Around
 from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import Information, information
 from sparsebandits.rules.learnt_noise import mutual_information_of_learnt_noise
 from sparsebandits.rules.mutual_information import mutual_information
 from sparsebandits.rules.optima import OptimaMemory
-from sparsebandits.rules.wins import WinsMemory
+from sparsebandits.rules.wins import Wins, WinsMemory
 
 
 class Beliefs:
@@ -307,6 +308,23 @@ class Beliefs:
         """
         return theta @ self._wins.arranged(self.features).columns
 
+    def wins(self, draws: Draws) -> Wins | None:
+        """Return under which draws an action is the best, found out when it is asked for.
+
+        Parameters
+        ----------
+        draws : Draws
+            Draws of θ, not necessarily the posterior's.
+
+        Returns
+        -------
+        Wins or None
+            None if the draws are sparse, or a coefficient is zero: different actions may tie.
+        """
+        if isinstance(draws.source, Rows):
+            return None
+        return self._wins.of(draws.source, self.features, self.coefficients)
+
     def probability_under(self, draws: Draws, rows: IntArray) -> float:
         """Return P(x* = a) under some draws for a single action, for which few products are enough.
 
@@ -322,7 +340,7 @@ class Beliefs:
         float
             Probability of one of these rows; exactly 1 if there is no other action that is ever the best.
         """
-        known = self._wins.of(draws.theta, self.features, self.coefficients)
+        known = self.wins(draws)
         if known is None:  # different actions may tie
             probability = self.best_under(draws).row_probability()
             return 1.0 if np.count_nonzero(probability) == 1 else float(probability[rows[0]])

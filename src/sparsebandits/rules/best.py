@@ -31,6 +31,12 @@ ERRORS = 2.0
 """Standard errors that each of two means may be off, for them to count as equal."""
 
 
+def _cells_of_members(starts: IntArray) -> tuple[IntArray, IntArray]:
+    """Return how many members each cell has, and the cell of each member."""
+    sizes = np.diff(starts)
+    return sizes, np.repeat(np.arange(len(sizes)), sizes)
+
+
 class Best:
     """x* under weighted draws: its distribution, and the mean of θ given it.
 
@@ -132,8 +138,7 @@ class Best:
     def _resolved(self, of_cells: FloatArray, mean: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return cell, action and share of each pair, in the order of actions, for cells that have any weight."""
         optima = self.optima
-        sizes = np.diff(optima.member_starts)
-        cell = np.repeat(np.arange(len(sizes)), sizes)
+        sizes, cell = optima.remembered("cells of members", lambda: _cells_of_members(optima.member_starts))
         kept = of_cells[cell] > 0  # weights may underflow
         if len(optima.members) > len(sizes):  # some cells have several actions
             found, error = self._compared(mean)
@@ -163,13 +168,13 @@ class Best:
             assert not isinstance(optima.source, Rows)
             squares = self.weights @ (optima.source * optima.source)
         variances = np.maximum(squares - self.mean * self.mean, 0.0) * self.square
-        tied, place = np.unique(optima.members, return_inverse=True)
+        tied, place = optima.remembered("members", lambda: np.unique(optima.members, return_inverse=True))
         distinct, found = optima.actions.distinct, np.empty(len(tied))
         leader = distinct[self.predictions.argmax()]
         for start in range(0, len(tied), BLOCK):
             apart = distinct[tied[start : start + BLOCK]] - leader
             found[start : start + BLOCK] = np.sqrt((apart * apart) @ variances)
-        return found[place]
+        return np.asarray(found[place])
 
     @cached_property
     def compressed(self) -> Rows:

@@ -500,14 +500,19 @@ def in_cells(
         best[several] = first[label]
         cell = best.copy()
         cell[several] = np.where(alone[label], first[label], label + count)  # single precision sees more ties than are
-    cells, cell = np.unique(cell, return_inverse=True)  # those of one action come first, ascending
-    order = np.argsort(cell, kind="stable")
-    starts = np.concatenate(([0], np.cumsum(np.bincount(cell))))
+    sizes = np.bincount(cell)
+    cells = np.flatnonzero(sizes)  # those of one action come first, ascending
+    number = np.zeros(len(sizes), dtype=np.intp)
+    number[cells] = np.arange(len(cells))
+    cell = number[cell]
+    # NumPy sorts short integers by their digits, which takes a tenth of the time.
+    order = np.argsort(cell.astype(np.min_scalar_type(len(cells))), kind="stable")
+    starts = np.concatenate(([0], np.cumsum(sizes[cells])))
     single = cells[cells < count]
     chosen = [sets[c - count] for c in cells[len(single) :].tolist()]
     members = np.concatenate((single, *chosen)).astype(np.intp, copy=False)
-    sizes = np.concatenate((np.ones(len(single), dtype=np.intp), [len(one) for one in chosen]))
-    member_starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp, copy=False)
+    members_each = np.concatenate((np.ones(len(single), dtype=np.intp), [len(one) for one in chosen]))
+    member_starts = np.concatenate(([0], np.cumsum(members_each))).astype(np.intp, copy=False)
     return Cells(best, cell, order, starts, members, member_starts)
 
 

@@ -56,7 +56,7 @@ class Thompson(Rule):
             scale = np.sqrt(self.inflation)
             theta = mean + scale * (theta - mean)
             standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights, standing.intercepts)
-        if picks:
+        if picks and beliefs.wins(standing) is None:  # different actions may tie under a draw
             sampled = beliefs.features @ theta
             best = beliefs.best_under(standing)
             action = best.row_under(row, rng)
@@ -67,7 +67,8 @@ class Thompson(Rule):
             sampled = beliefs.products(theta)
             action, copies = self._played(beliefs, sampled, theta, rng)
             share = beliefs.probability_under(standing, copies)
-            value = beliefs.at_level(sampled, theta)
+            share = max(share, float(standing.weights[row])) if picks else share  # where a product rounds otherwise
+            value = beliefs.rewards_under_draw(row, sampled) if picks else beliefs.at_level(sampled, theta)
         columns: Mapping[str, Column] = {"sampled value": value, "posterior mean": beliefs.means_of}
         reasons = Reasons.top(action, value, columns, beliefs.features[action] * mean)
         if picks:

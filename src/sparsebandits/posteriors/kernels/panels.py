@@ -20,6 +20,9 @@ from sparsebandits.posteriors.rows import Rows
 WIDTH = 128
 """Actions in a panel."""
 
+MOST_SUMS = 131_072
+"""Number of sums over groups, 1 MB of them, that stay in the cache while predictions pass by."""
+
 
 class Panels:
     """Actions in panels of ``WIDTH``, in single precision; the last panel is padded with zeros.
@@ -291,10 +294,11 @@ def moments_of_predictions(
     """
     count, groups, single = kept.shape[1], len(probability), np.float32
     between, total = np.zeros(count), np.zeros(count)
-    all_sums, all_squares, of_group = np.empty(WIDTH, single), np.empty(WIDTH, single), np.empty((groups, WIDTH))
-    rest = np.empty(WIDTH)  # what is left of the mean
-    for first in range(0, count, WIDTH):
-        width = min(WIDTH, count - first)
+    most = min(count, max(WIDTH, MOST_SUMS // max(groups, 1)))  # as many at a time as the cache holds sums of
+    all_sums, all_squares, of_group = np.empty(most, single), np.empty(most, single), np.empty((groups, most))
+    rest = np.empty(most)  # what is left of the mean
+    for first in range(0, count, max(most, 1)):
+        width = min(most, count - first)
         sums, squares, mean = all_sums[:width], all_squares[:width], centre[first : first + width]
         one, other = between[first : first + width], total[first : first + width]
         for g in range(groups):
@@ -423,6 +427,33 @@ def sums_of_groups(ends: Any, values: Any, target: Any, size: int, weights: Any)
     return sums
 
 
+@njit(**COMPILED)
+def squares_of_columns(ends: Any, values: Any, target: Any, columns: Any, dimension: int, weights: Any) -> Any:
+    """Return Σ w θ_j² over all rows.
+
+    Parameters
+    ----------
+    ends, values, target, columns : arrays
+        What :func:`pattern_of_groups` returns.
+    dimension : int
+        The number of columns.
+    weights : array
+        The weights w, in the order of the groups.
+
+    Returns
+    -------
+    array of shape (d,)
+    """
+    sums = np.zeros(dimension)
+    k = 0
+    for i in range(len(ends)):
+        weight = weights[i]
+        while k < ends[i]:
+            sums[columns[target[k]]] += weight * values[k] * values[k]
+            k += 1
+    return sums
+
+
 @njit(**THREADED)
 def weighted_squares(rows: Any, weights: Any, centre: Any, offset: Any, panels: Any, actions: int) -> Any:
     """Return Σ_g weights[g] (⟨a, row g⟩ − centre[a] − offset[g])² for each action a.
@@ -512,7 +543,4 @@ class Grouped:
         -------
         array of shape (d,)
         """
-        ends, values, target = self._layout
-        each = np.repeat(weights, np.diff(ends, prepend=0))
-        found: FloatArray = np.bincount(self.columns[target], each * values * values, dimension).astype(np.float64)
-        return found
+        return np.asarray(squares_of_columns(*self._layout, self.columns, dimension, weights))
