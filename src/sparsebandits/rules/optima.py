@@ -526,7 +526,8 @@ def _sets_of_ties(
         keys[block] = inside(block) @ actions.addresses
     # As complex numbers: NumPy compares rows as structures, and turns a Ctrl-C in there into a TypeError.
     _, example, label = np.unique(keys.view(np.complex128).ravel(), return_index=True, return_inverse=True)
-    return label.reshape(-1), [np.flatnonzero(inside(np.array([m]))) for m in example.tolist()]
+    blocks = (inside(example[start : start + BLOCK]) for start in range(0, len(example), BLOCK))
+    return label.reshape(-1), [np.flatnonzero(one) for block in blocks for one in block]
 
 
 def _inside(theta: FloatArray, actions: Prepared) -> NDArray[np.bool_]:
