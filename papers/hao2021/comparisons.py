@@ -42,6 +42,9 @@ OPPOSITE = {HOLDS: FAILS, FAILS: HOLDS, OPEN: OPEN}
 EXACT = (figure3.SPARSE_IDS, figure3.SPARSE_TS)
 IGNORE_SPARSITY = ("linear IDS", "LinTS", "LinUCB, tuned")
 ON_PAPERS_SAMPLER = (algorithm1.IDS, algorithm1.TS)
+CORES = 2
+"""The processes among which times are divided."""
+
 BEYOND = (figure3.COST_TO_GO, figure3.DEFAULT)
 """Policies of figure 3 that are not in the paper."""
 
@@ -254,19 +257,22 @@ def optimism_is_linear(results: Path) -> Rows:
 
 
 def times(results: Path) -> Rows:
-    """Return how long each experiment took, the tuned settings, and whether the code now or former code made it."""
+    """Return how long each experiment takes, the tuned settings, and whether the code now or former code made it.
+
+    The time of its decisions is summed over all games, so that it does not matter how often a run was interrupted.
+    """
     names = [*map(figure2.name_of, figure2.EPSILONS), *map(figure3.name_of, figure3.DIMENSIONS), claim1.NAME]
     totals, rows = [0.0, 0.0], []
     for name in names:
         seconds, tuned, code = [0.0, 0.0], "", []
         for part, file in enumerate(files_of(results, [name])):
-            about = Result.load(file).about if file.exists() else None
-            if about is None:
+            result = Result.load(file) if file.exists() else None
+            if result is None or result.about is None:
                 continue
-            provenance = about["provenance"]
+            provenance = result.about["provenance"]
             code.append("now" if is_current(provenance) else "former")
-            runs = provenance["runs"] + provenance["runs of tuning"]
-            seconds[part] = sum(run["seconds"] or 0.0 for run in runs)
+            games = result.horizon * sum(float(each.sum()) for each in result.seconds.values())
+            seconds[part] = games / CORES + sum(run["seconds"] or 0.0 for run in provenance["runs of tuning"])
             tuned += ", ".join(_tuned(who, one) for who, one in provenance["notes"]["tuned"].items())
         totals = [total + more for total, more in zip(totals, seconds, strict=True)]
         rows.append(_time(name, seconds, tuned, " and ".join(code)))

@@ -93,7 +93,7 @@ class Picks:
         return self.given.mean()
 
 
-@pytest.mark.parametrize("zeros", [0.5, 0.9])
+@pytest.mark.parametrize("zeros", [0.0, 0.5, 0.9])
 def test_a_tie_is_broken_in_what_is_played_as_in_its_probability(zeros: float) -> None:
     """Actions of zeros and ones tie up to rounding, and one product rounds unlike many: all draws equal, one set."""
     rng = np.random.default_rng(0)
@@ -108,6 +108,23 @@ def test_a_tie_is_broken_in_what_is_played_as_in_its_probability(zeros: float) -
         copies = (actions.features == actions.features[choice.action]).all(axis=1).sum()
         assert choice.action in best
         assert choice.probability == pytest.approx(1 / len(np.unique(actions.features[best], axis=0)) / copies)
+
+
+@pytest.mark.parametrize("inflation", [1.0, 2.0])
+def test_the_probability_is_the_share_of_the_draws_where_none_is_zero(inflation: float) -> None:
+    """Plain loops over the draws; the smallest bug that this shows is one draw counted for another action."""
+    rng = np.random.default_rng(1)
+    actions = rng.standard_normal((90, 12))[rng.integers(0, 60, size=90)]  # some rows are the same
+    posterior = Picks(rng.standard_normal((400, 12)))
+    mean, beliefs = posterior.mean(), Beliefs(posterior, actions)
+    draws = mean + np.sqrt(inflation) * (posterior.given.theta - mean)
+    best = [int((actions @ draw).argmax()) for draw in draws]
+    for _ in range(40):
+        choice = Thompson(inflation).choose(beliefs, rng)
+        same = np.flatnonzero((actions == actions[choice.action]).all(axis=1))
+        share = np.isin(best, same).mean() / len(same)
+        expected = share if inflation == 1.0 else (1.0 + 400 * share) / 401  # the played draw counts as one more
+        assert choice.probability == pytest.approx(expected, rel=1e-9)
 
 
 # Noise that differs from action to action

@@ -11,12 +11,13 @@ from scipy import integrate, stats
 
 from sparsebandits.arguments import FloatArray
 from sparsebandits.posteriors import Draws
+from sparsebandits.posteriors.kernels import panels
 from sparsebandits.posteriors.kernels.panels import WIDTH, Grouped
 from sparsebandits.posteriors.rows import Rows
 from sparsebandits.rules.best import Best
 from sparsebandits.rules.information import information
 from sparsebandits.rules.mutual_information import information_of_groups, mutual_information
-from sparsebandits.rules.optima import OptimaMemory, best_actions
+from sparsebandits.rules.optima import BLOCK, OptimaMemory, best_actions
 
 
 def random_problem(
@@ -106,6 +107,21 @@ def test_more_draws_than_one_block() -> None:
     assert [Best(optima, draws.weights).row_under(m, rng) for m in range(50)] == expected[:50].tolist()
 
 
+def test_more_sets_of_ties_than_one_block() -> None:
+    """Rows of zeros and ones tie in many ways; each set is that of the draw in a plain comparison."""
+    rng = np.random.default_rng(6)
+    actions = np.unique((rng.random((40, 11)) < 0.5) * 1.0, axis=0)
+    theta = np.where(rng.random((3000, 11)) < 0.6, 0.0, rng.choice([-1.0, 1.0], size=(3000, 11)))
+    optima = best_actions(theta, actions)
+    assert np.count_nonzero(np.diff(optima.member_starts) > 1) > 2 * BLOCK
+    values = theta @ actions.T
+    for m in range(3000):
+        cell = optima.cell[m]
+        found = optima.members[optima.member_starts[cell] : optima.member_starts[cell + 1]]
+        np.testing.assert_array_equal(found, np.flatnonzero(values[m] == values[m].max()))
+    np.testing.assert_array_equal(optima.cell[optima.order], np.sort(optima.cell))
+
+
 @pytest.mark.parametrize("n_actions", [1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5])
 def test_draws_with_many_zeros_give_what_matrix_products_give(n_actions: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the edges of panels, with groups that have lost all weight, in double and in single precision."""
@@ -144,6 +160,20 @@ def test_moments_from_kept_predictions_where_actions_tie() -> None:
         between, total = best.moments(centre)
         np.testing.assert_allclose(between, best.variances(centre), rtol=1e-5)
         np.testing.assert_allclose(total, best.reward_variances(centre), rtol=1e-5)
+
+
+@pytest.mark.parametrize("most", [1, 3 * (WIDTH + 7)])
+def test_moments_do_not_depend_on_how_many_sums_are_kept_at_a_time(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel as plain Python, over several parts of the actions and over all at once."""
+    rng = np.random.default_rng(5)
+    kept, weights = rng.standard_normal((20, 2 * WIDTH + 9)).astype(np.float32), np.full(20, 0.05, np.float32)
+    cells = np.array([0, 6, 13, 20]), np.array([0, 1, 3, 3]), np.array([0, 1, 2]), np.array([1.0, 0.5, 0.5])
+    given = kept, np.zeros(20, np.float32), weights, *cells, np.array([0.3, 0.35, 0.35]), weights @ kept
+    whole = panels.moments_of_predictions.py_func(*given)
+    monkeypatch.setattr(panels, "MOST_SUMS", most)
+    for parts, one in zip(panels.moments_of_predictions.py_func(*given), whole, strict=True):
+        np.testing.assert_array_equal(parts, one)
+    np.testing.assert_allclose(panels.moments_of_predictions(*given), whole, rtol=1e-4)
 
 
 @pytest.mark.parametrize(("scale", "level"), [(1e-30, 0.0), (1e30, 0.0), (1.0, 1e6), (1e-3, 1e6)])

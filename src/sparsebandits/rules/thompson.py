@@ -67,8 +67,10 @@ class Thompson(Rule):
             sampled = beliefs.products(theta)
             action, copies = self._played(beliefs, sampled, theta, rng)
             share = beliefs.probability_under(standing, copies)
-            share = max(share, float(standing.weights[row])) if picks else share  # where a product rounds otherwise
-            value = beliefs.rewards_under_draw(row, sampled) if picks else beliefs.at_level(sampled, theta)
+            value = beliefs.at_level(sampled, theta)
+            if picks:
+                share = max(share, float(standing.weights[row]) / len(copies))  # where a product rounds otherwise
+                value = beliefs.rewards_under_draw(row, sampled)
         columns: Mapping[str, Column] = {"sampled value": value, "posterior mean": beliefs.means_of}
         reasons = Reasons.top(action, value, columns, beliefs.features[action] * mean)
         if picks:
