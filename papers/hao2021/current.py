@@ -48,6 +48,10 @@ def same() -> dict[str, list[str]]:
 
 
 def is_current(provenance: Mapping[str, Any]) -> bool:
-    """Return whether the code now gives what results with this provenance have."""
-    made_by = str(provenance.get("code"))
-    return not {made_by, *same().get(made_by, [])}.isdisjoint((code(False), code(True)))
+    """Return whether the code now gives what results with this provenance have.
+
+    Codes that were noted together give the same, whichever of them made the results.
+    """
+    made_by, now = str(provenance.get("code")), {code(False), code(True)}
+    together = [{one, *others} for one, others in same().items()]
+    return any(made_by in codes and not now.isdisjoint(codes) for codes in [*together, now])

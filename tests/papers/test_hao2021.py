@@ -84,10 +84,13 @@ def test_figure_1_was_made_by_the_code_as_it_is() -> None:
 
 def test_other_code_is_not_current(monkeypatch: pytest.MonkeyPatch) -> None:
     """A digest that is neither that of the code nor noted as the same is out of date."""
-    monkeypatch.setattr(current, "same", lambda: {"first": ["second", current.code(False)]})
+    noted = {"first": ["second", current.code(False)], "third": ["fourth"]}
+    monkeypatch.setattr(current, "same", lambda: noted)
     assert current.is_current({"code": "first"})
+    assert current.is_current({"code": "second"}), "the same as the first, which gives the same as the code"
     assert current.is_current({"code": current.code(papers_sampler=True)})
-    assert not current.is_current({"code": "second"})
+    assert not current.is_current({"code": "third"})
+    assert not current.is_current({"code": "fourth"})
     assert not current.is_current({})
 
 
@@ -180,6 +183,15 @@ def test_a_policy_with_fewer_trials_is_compared_on_those(tmp_path: Path) -> None
         (row,) = [row for row in rows if (row["d"], row["policy"]) == (dimension, "the same, fewer")]
         assert row["wins"].endswith(" of 30")
         assert row[figure3.SPARSE_IDS] == comparisons.mean_of(result.final(figure3.SPARSE_IDS)[:30])
+
+
+def test_results_of_former_code_are_marked_and_not_compared_over_d(monkeypatch: pytest.MonkeyPatch) -> None:
+    for former, marked in ((None, 100), (100, "100, former")):
+        monkeypatch.setattr(comparisons, "_is_current", lambda _, dimension, who, old=former: dimension != old)
+        on_it = comparisons.on_papers_sampler(verdicts.RESULTS)
+        assert {row["d"] for row in on_it} == {20, 40, marked}
+        grown = {row["policy"] for row in comparisons.advantage_grows(verdicts.RESULTS)}
+        assert grown == ({figure3.SPARSE_IDS, algorithm1.IDS} if former is None else set())
 
 
 def test_a_posterior_that_is_off_either_way_is_not_near(tmp_path: Path) -> None:
