@@ -308,8 +308,8 @@ class Beliefs:
         """
         return theta @ self._wins.arranged(self.features).columns
 
-    def wins(self, draws: Draws) -> Wins | None:
-        """Return under which draws an action is the best, found out when it is asked for.
+    def may_tie(self, draws: Draws) -> bool:
+        """Return whether different actions may tie under a draw: if the draws are sparse, or a coefficient is zero.
 
         Parameters
         ----------
@@ -318,9 +318,12 @@ class Beliefs:
 
         Returns
         -------
-        Wins or None
-            None if the draws are sparse, or a coefficient is zero: different actions may tie.
+        bool
         """
+        return self._wins_under(draws) is None
+
+    def _wins_under(self, draws: Draws) -> Wins | None:
+        """Return under which draws an action is the best, found out when it is asked for; None if some may tie."""
         if isinstance(draws.source, Rows):
             return None
         return self._wins.of(draws.source, self.features, self.coefficients)
@@ -340,7 +343,7 @@ class Beliefs:
         float
             Probability of one of these rows; exactly 1 if there is no other action that is ever the best.
         """
-        known = self.wins(draws)
+        known = self._wins_under(draws)
         if known is None:  # different actions may tie
             probability = self.best_under(draws).row_probability()
             return 1.0 if np.count_nonzero(probability) == 1 else float(probability[rows[0]])

@@ -56,7 +56,7 @@ class Thompson(Rule):
             scale = np.sqrt(self.inflation)
             theta = mean + scale * (theta - mean)
             standing = Draws.trusted(mean + scale * (standing.theta - mean), standing.weights, standing.intercepts)
-        if picks and beliefs.wins(standing) is None:  # different actions may tie under a draw
+        if picks and beliefs.may_tie(standing):
             sampled = beliefs.features @ theta
             best = beliefs.best_under(standing)
             action = best.row_under(row, rng)
