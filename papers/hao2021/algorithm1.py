@@ -73,8 +73,10 @@ TUNED: Mapping[int, Constants] = {
     40: Constants(spike=0.05, rate=0.5, chains=50, decay=0.75),
     100: Constants(spike=0.05, rate=0.5, chains=50, decay=0.75),
 }
-"""By dimension of figure 3. A test compares them with the games of the search where it has ended, at 20 and 40; until it
-ends at 100, those of 40 stand there."""
+"""By dimension of figure 3. A test compares those at 20 and 40 with the games of the search, which has ended there.
+
+Until it ends at 100, the constants of 40 stand there.
+"""
 
 
 def policies(constants: Constants, inclusion: float, mean_square: float, draws: int = DRAWS) -> dict[str, PolicyMaker]:
