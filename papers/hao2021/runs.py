@@ -51,7 +51,7 @@ class Scale:
 
 SCALES = {
     # Every ninth round is recorded, rounds 100 and 1000 among them.
-    "full": Scale(200, 20, 1000, {10: 60, 20: 200, 40: 200, 100: 60, 200: 30}, points=112),
+    "full": Scale(200, 20, 1000, {10: 100, 20: 200, 40: 200, 100: 100, 200: 60}, points=112),
     "smoke": Scale(2, 2, 40, {10: 2, 20: 2, 40: 2, 100: 1, 200: 1}, points=40),
 }
 
