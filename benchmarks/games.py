@@ -12,9 +12,14 @@ from sparsebandits.arguments import FloatArray
 
 
 def stored(path: Path) -> list[dict[str, Any]]:
-    """Return the games that are kept; a line that was cut off is none."""
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+    """Return the games that are kept; a last line that was cut off is none."""
+    return [json.loads(line) for line in _whole(path).splitlines()]
+
+
+def _whole(path: Path) -> bytes:
+    """Return the lines that were written to their ends."""
+    content = path.read_bytes() if path.exists() else b""
+    return content[: content.rfind(b"\n") + 1]
 
 
 def played(
@@ -39,6 +44,7 @@ def played(
     done = {tuple(line[key] for key in keys) for line in lines}
     parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
     with path.open("a", encoding="utf-8") as file:
+        file.truncate(len(_whole(path)))  # else the next game would be part of a line that was cut off
         for outcome in parallel(delayed(play)(*job) for job in jobs if tuple(job) not in done):
             file.write(json.dumps(outcome, ensure_ascii=False) + "\n")
             file.flush()
