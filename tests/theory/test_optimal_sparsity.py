@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import sparsebandits as sb
+from sparsebandits.arguments import ArgumentValueError
 from sparsebandits.posteriors import Draws
 from sparsebandits.theory import sparse_optimal_actions
 
@@ -48,6 +49,24 @@ def test_tables_of_hypotheses_against_brute_force(seed: int) -> None:
             assert found.longest == pytest.approx(longest)
             assert found.holds is (share == int(weights.sum()))
             assert found.checked == np.count_nonzero(weights)
+
+
+def test_a_long_action_does_not_make_others_tie() -> None:
+    """Planted: rounding of the longest action, which is 10¹³ times as long and never the best."""
+    actions, prior = [[1e13, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0]], sb.Hypotheses([[-1.0, 1.0, 1.0]])
+    for ties in ("any", "sparsest"):
+        found = sparse_optimal_actions(actions, prior, 1, ties=ties)
+        assert (found.holds, found.most) == (False, 2)
+
+
+def test_the_columns_of_a_table_are_matched_with_the_names_of_an_engine() -> None:
+    """Planted: columns by position, under which the best action is the sparse one."""
+    engine = sb.Table(sb.Hypotheses(pd.DataFrame([[0.0, 1.0]], columns=["a", "b"])), 2, noise_variance=1.0)
+    actions = pd.DataFrame([[1.0, 0.0], [0.9, 0.9]], columns=["a", "b"])
+    for table in (actions, actions[["b", "a"]]):
+        assert sparse_optimal_actions(table, engine, 1).holds is False
+    with pytest.raises(ArgumentValueError, match="belief: expected the columns"):
+        sparse_optimal_actions(actions.rename(columns={"a": "x"}), engine, 1)
 
 
 def test_ties_up_to_rounding_are_ties() -> None:

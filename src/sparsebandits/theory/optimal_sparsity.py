@@ -25,13 +25,14 @@ from sparsebandits.arguments import (
     check_columns,
     check_count,
     check_matrix,
+    column_order,
     shown,
 )
 from sparsebandits.model.hypotheses import Hypotheses
 from sparsebandits.model.priors import GaussianPrior, SpikeSlab
 from sparsebandits.posteriors.draws import Draws
 from sparsebandits.randomness import Seed, stream
-from sparsebandits.rules.optima import tied
+from sparsebandits.rules.optima import ROUNDING
 
 BLOCK = 4_000_000
 """Number of mean rewards that are computed at a time."""
@@ -186,6 +187,9 @@ def _values(belief: Any, names: Any, dimension: int, n_draws: int, seed: Seed) -
             expected = "a prior (Hypotheses, SpikeSlab, GaussianPrior), an engine or Draws"
             raise ArgumentTypeError("belief", expected, shown(belief))
         theta, weights, exact = draws.theta, draws.weights, draws.exact
+        columns = getattr(belief, "feature_names", None)
+        if names is not None and columns is not None:
+            theta = theta[:, column_order("belief", names, columns)]
     if theta.shape[1] != dimension:
         raise ArgumentValueError("belief", f"{dimension} coefficients, as actions have features", f"{theta.shape[1]}")
     kept = weights > 0.0
@@ -212,12 +216,12 @@ def _of_best(
     Of actions that tie, those that count are all, of which the largest numbers are returned, or the sparsest, of which
     the longest is.
     """
-    largest = np.abs(features).max(axis=0)
     counts, lengths = np.empty(len(theta), dtype=np.int64), np.empty(len(theta))
     step = max(1, BLOCK // len(features))
     for start in range(0, len(theta), step):
         part = theta[start : start + step]
-        best = tied(part @ features.T, (np.abs(part) @ largest)[:, np.newaxis])
+        values, error = part @ features.T, ROUNDING * (np.abs(part) @ np.abs(features).T)
+        best = values + error >= (values - error).max(axis=1, keepdims=True)
         if ties == SPARSEST:
             fewest = np.where(best, nonzero, features.shape[1] + 1).min(axis=1, keepdims=True)
             best &= nonzero <= fewest
