@@ -20,7 +20,7 @@ import numpy as np
 import sparsebandits as sb
 from papers.hao2021 import algorithm1
 from papers.hao2021.figure2 import IDS, RANDOMISED, TS, informed_prior, mean_square
-from papers.hao2021.runs import DRAWS, SCALES, Report, Scale, files_of, run
+from papers.hao2021.runs import DRAWS, SCALES, Report, Scale, Setup, files_of
 from sparsebandits import Result
 from sparsebandits.experiments import PolicyMaker, Tuning
 from sparsebandits.results import Rows
@@ -72,10 +72,14 @@ def on_papers_sampler() -> dict[str, PolicyMaker]:
     return algorithm1.policies(constants, SPARSITY / DIMENSION, square, LANGEVIN_DRAWS)
 
 
+def setup(scale: Scale) -> Setup:
+    """Return what is compared."""
+    return Setup(NAME, environment(), policies(scale), on_papers_sampler(), scale)
+
+
 def main(out: Path, size: str, workers: int) -> Report:
     """Run the missing trials in ``out``, draw the figure there, and return how fast each regret grows."""
-    scale = SCALES[size]
-    result = run(environment(), policies(scale), on_papers_sampler(), scale, out, NAME, workers)
+    result = setup(SCALES[size]).run(out, workers)
     return Report(table(result), [*draw(result, out), *files_of(out, [NAME])])
 
 

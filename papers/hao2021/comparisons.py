@@ -15,7 +15,6 @@ import numpy as np
 
 import sparsebandits as sb
 from papers.hao2021 import algorithm1, claim1, figure1, figure2, figure3
-from papers.hao2021.current import is_current
 from papers.hao2021.runs import files_of, load
 from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
@@ -114,14 +113,14 @@ def _compared(results: Path, mine: str, without: Sequence[str]) -> Rows:
     for d, result in figure3_results(results).items():
         if mine not in result.regret:
             continue
-        own, made = result.final(mine), d if _is_current(results, d, mine) else f"{d}, former"
+        own = result.final(mine)
         others = [name for name in result.regret if name not in (mine, *without)]
         for name in sorted(others, key=lambda other: -ratio(own, result.final(other)).value):
             one, other = paired(own, result.final(name))
             less = difference(one, other)
             rows.append(
                 {
-                    "d": made,
+                    "d": d,
                     "policy": name,
                     "its regret": mean_of(other),
                     "its median": _median(other),
@@ -162,24 +161,13 @@ def _median(regret: FloatArray) -> str:
     return f"{round(float(np.median(regret))):d}" if np.median(regret) >= 100 else f"{np.median(regret):.3g}"
 
 
-def _is_current(results: Path, dimension: int, policy: str) -> bool:
-    """Return whether the results of a policy in figure 3 do not say that former code made them."""
-    file = files_of(results, [figure3.name_of(dimension)])[policy in ON_PAPERS_SAMPLER]
-    about = Result.load(file).about
-    return about is None or is_current(about["provenance"])
-
-
 def advantage_grows(results: Path) -> Rows:
-    """Figure 3: the advantage of sparse IDS grows with d, as a difference and as a ratio.
-
-    Results of the code now are not compared with those of former code.
-    """
+    """Figure 3: the advantage of sparse IDS grows with d, as a difference and as a ratio."""
     every = figure3_results(results)
     small, large = every[min(every)], every[max(every)]
     rows = []
     for mine, without in ((figure3.SPARSE_IDS, ON_PAPERS_SAMPLER), (algorithm1.IDS, EXACT)):
-        played = mine in small.regret and mine in large.regret
-        if not played or len({_is_current(results, d, mine) for d in (min(every), max(every))}) > 1:
+        if mine not in small.regret or mine not in large.regret:
             continue
         for name in [one for one in large.regret if one not in (mine, *without, *BEYOND)]:
             regrets = [part.final(policy) for part in (large, small) for policy in (mine, name)]
@@ -269,32 +257,31 @@ def optimism_is_linear(results: Path) -> Rows:
 
 
 def times(results: Path) -> Rows:
-    """Return how long each experiment takes, the tuned settings, and whether the code now or former code made it.
+    """Return how long each experiment takes, and the settings that were tuned.
 
     The time of its decisions is summed over all games, so that it does not matter how often a run was interrupted.
     """
     names = [*map(figure2.name_of, figure2.EPSILONS), *map(figure3.name_of, figure3.DIMENSIONS), claim1.NAME]
     totals, rows = [0.0, 0.0], []
     for name in names:
-        seconds, tuned, code = [0.0, 0.0], "", []
+        seconds, tuned = [0.0, 0.0], ""
         for part, file in enumerate(files_of(results, [name])):
             result = Result.load(file) if file.exists() else None
             if result is None or result.about is None:
                 continue
             provenance = result.about["provenance"]
-            code.append("now" if is_current(provenance) else "former")
             games = result.horizon * sum(float(each.sum()) for each in result.seconds.values())
             seconds[part] = games / CORES + sum(run["seconds"] or 0.0 for run in provenance["runs of tuning"])
             tuned += ", ".join(_tuned(who, one) for who, one in provenance["notes"]["tuned"].items())
         totals = [total + more for total, more in zip(totals, seconds, strict=True)]
-        rows.append(_time(name, seconds, tuned, " and ".join(code)))
-    return [*rows, _time("all", totals, "", "")]
+        rows.append(_time(name, seconds, tuned))
+    return [*rows, _time("all", totals, "")]
 
 
-def _time(name: str, seconds: Sequence[float], tuned: str, code: str) -> dict[str, Any]:
+def _time(name: str, seconds: Sequence[float], tuned: str) -> dict[str, Any]:
     exact, own = (duration(part) for part in seconds)
     times = {"time on two cores, with tuning": exact, "on the paper's sampler": own}
-    return {"experiment": name, **times, "tuned": tuned, "code": code}
+    return {"experiment": name, **times, "tuned": tuned}
 
 
 def _tuned(who: str, choice: Mapping[str, Any]) -> str:

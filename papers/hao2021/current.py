@@ -1,12 +1,14 @@
 """Which code the results were made by, and whether it gives the same as the code now.
 
 Results keep a digest of the code that affects them: policies, engines, rules, environments and simulation, without
-comments and docstrings. Results on exact posteriors do not depend on the code of Algorithm 1. A test fails if the
-committed results have another digest than the code now. Then:
+comments and docstrings. Results on exact posteriors do not depend on the code of Algorithm 1. Settings are not part of
+the digest: results keep them, and they are compared with those of the experiments (``runs.is_finished``). A test fails
+if the committed results have other settings, or another digest than the code now. Then:
 
 - ``python -m papers.hao2021.renew`` runs again what is out of date, into ``results``, and writes the README's tables;
-- ``python -m papers.hao2021.renew --same CHECKOUT`` plays the first trial of every policy with this code and with that
-  of a checkout which the results belong to, and if all are the same to the bit, notes it in ``results/same.json``.
+- ``python -m papers.hao2021.renew --same CHECKOUT`` plays the first trial of every policy, and of every candidate in
+  tuning, with this code and with that of a checkout which the results belong to, and if all are the same to the bit,
+  notes it in ``results/same.json``.
 """
 
 import json
@@ -21,7 +23,7 @@ SAME = Path(__file__).parent / "results" / "same.json"
 MODULES = (
     "sparsebandits.environments.gaussian_actions",
     "sparsebandits.environments.hard_instance",
-    "sparsebandits.experiments.simulate",
+    "sparsebandits.experiments.trial",
     "sparsebandits.policies.linear",
     "sparsebandits.policies.rivals.estc",
     "sparsebandits.policies.rivals.online_to_confidence",

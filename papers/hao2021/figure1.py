@@ -12,7 +12,9 @@ s = 3 of d = 10), λ₀ = 0.05 and λ₁ = 10.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -28,18 +30,23 @@ TRUTH = np.array([3.0, 2.0, 0, 0, 0, 0, 0, 0, 0, 0])
 SHOWN = 3
 """Number of coordinates in the figure."""
 
-ROWS, NOISE_VARIANCE, BETA, LAMBDA0, LAMBDA1 = 100, 1.0, 0.3, 0.05, 10.0
+ROWS, NOISE_VARIANCE, CORRELATION, BETA, LAMBDA0, LAMBDA1 = 100, 1.0, 0.6, 0.3, 0.05, 10.0
 DRAWS, BURN_IN = 10_000, 1000
 PAPERS_OWN = "Algorithm 1 (Langevin), Laplace spike"
 ERRORS = tuple(f"error of coefficient {j + 1}" for j in range(SHOWN))
 PATTERN = "pattern found"
 FILE = "figure1.json"
+SETTINGS = {
+    **{"truth": TRUTH.tolist(), "rows": ROWS, "noise variance": NOISE_VARIANCE, "correlation": CORRELATION},
+    **{"beta": BETA, "lambda0": LAMBDA0, "lambda1": LAMBDA1, "draws": DRAWS, "burn-in": BURN_IN},
+}
+"""What the file keeps of them, so that results of other settings are not taken for these."""
 
 
 def posteriors(seed: int) -> dict[str, sb.Langevin | sb.Particles]:
     """Return the three engines, updated with one data set."""
     d = len(TRUTH)
-    data = sb.environments.sparse_regression(seed, TRUTH, ROWS, correlation=0.6, noise_variance=NOISE_VARIANCE)
+    data = sb.environments.sparse_regression(seed, TRUTH, ROWS, correlation=CORRELATION, noise_variance=NOISE_VARIANCE)
     laplace = sb.SpikeSlab.from_paper(BETA, LAMBDA0, LAMBDA1, NOISE_VARIANCE)
     point_mass = sb.SpikeSlab(BETA, NOISE_VARIANCE * LAMBDA1)
     engines: dict[str, sb.Langevin | sb.Particles] = {
@@ -62,18 +69,25 @@ def found(seed: int) -> dict[str, dict[str, float]]:
     return rows
 
 
+def is_finished(there: Mapping[str, Any], count: int) -> bool:
+    """Return whether a file has as many data sets, with these settings, made by code that gives the same."""
+    sets, settings = len(there.get("data sets", ())), there.get("settings")
+    return (sets, settings) == (count, SETTINGS) and is_current(there["provenance"])
+
+
 def main(out: Path, size: str, workers: int) -> Report:
     """Draw the figure into ``out``; return the errors of posterior means over data sets."""
     count, file = SCALES[size].trials, out / FILE
-    there = json.loads(file.read_text()) if file.exists() else {"provenance": {}, "data sets": []}
-    if not (is_current(there["provenance"]) and len(there["data sets"]) == count):
-        rows = []
+    there = json.loads(file.read_text()) if file.exists() else {}
+    if not is_finished(there, count):
+        made_by, rows = code(papers_sampler=True), []
         with shown_progress(f"figure1, {count} data sets") as progress:
             for row in Parallel(workers, return_as="generator")(delayed(found)(seed) for seed in range(count)):
                 rows.append(row)
                 progress(len(rows), count)
         content = {
-            "provenance": {"finished": now(), "code": code(papers_sampler=True), **surroundings()},
+            "settings": SETTINGS,
+            "provenance": {"finished": now(), "code": made_by, **surroundings()},
             "data sets": rows,
         }
         write_atomically(file, (json.dumps(content, indent=1) + "\n").encode())

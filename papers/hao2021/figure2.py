@@ -16,7 +16,7 @@ import numpy as np
 
 import sparsebandits as sb
 from papers.hao2021 import algorithm1
-from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, files_of, final_regret, run
+from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, Scale, Setup, files_of, final_regret
 from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
 from sparsebandits.experiments import PolicyMaker
@@ -77,12 +77,18 @@ def name_of(epsilon: float) -> str:
     return f"figure2-e{epsilon:g}"
 
 
+def setups(scale: Scale) -> dict[float, Setup]:
+    """Return what is compared, by ε."""
+    thin = scale.thinned(3)
+    return {
+        epsilon: Setup(name_of(epsilon), environment(epsilon), policies(epsilon), on_papers_sampler(epsilon), thin)
+        for epsilon in EPSILONS
+    }
+
+
 def main(out: Path, size: str, workers: int) -> Report:
     """Run the missing trials in ``out``, draw the figures there, and return regret and pulls of each policy."""
-    thin, results = SCALES[size].thinned(3), {}
-    for epsilon in EPSILONS:
-        makers = policies(epsilon), on_papers_sampler(epsilon)
-        results[epsilon] = run(environment(epsilon), *makers, thin, out, name_of(epsilon), workers)
+    results = {epsilon: setup.run(out, workers) for epsilon, setup in setups(SCALES[size]).items()}
     return Report(table(results), [*draw(results, out), *files_of(out, map(name_of, EPSILONS))])
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import sparsebandits as sb
 from papers.hao2021 import algorithm1
-from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, Scale, files_of, final_regret, run
+from papers.hao2021.runs import DRAWS, NOISE_VARIANCE, SCALES, Report, Scale, Setup, files_of, final_regret
 from sparsebandits import Result
 from sparsebandits.experiments import PolicyMaker, Tuning
 from sparsebandits.results import Rows
@@ -75,12 +75,14 @@ def on_papers_sampler(dimension: int) -> dict[str, PolicyMaker]:
     return algorithm1.policies(algorithm1.TUNED[dimension], sparsity / dimension, 1.0 / sparsity)
 
 
+def setups(scale: Scale) -> dict[int, Setup]:
+    """Return what is compared, by dimension."""
+    return {d: Setup(name_of(d), environment(d), policies(d, scale), on_papers_sampler(d), scale) for d in DIMENSIONS}
+
+
 def main(out: Path, size: str, workers: int) -> Report:
     """Run the missing trials in ``out``, draw the figure there, and return the final regret of each policy."""
-    scale, results = SCALES[size], {}
-    for dimension in DIMENSIONS:
-        makers = policies(dimension, scale), on_papers_sampler(dimension)
-        results[dimension] = run(environment(dimension), *makers, scale, out, name_of(dimension), workers)
+    results = {dimension: setup.run(out, workers) for dimension, setup in setups(SCALES[size]).items()}
     return Report(table(results), [*draw(results, out), *files_of(out, map(name_of, DIMENSIONS))])
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from papers.hao2021 import claim1, figure1, figure2, figure3
-from papers.hao2021.runs import SCALES, Report
+from papers.hao2021.runs import SCALES, Report, Scale, Setup
 from papers.hao2021.verdicts import verdicts
 from sparsebandits.arguments import check_choice
 
@@ -17,6 +17,11 @@ EXPERIMENTS: Mapping[str, Callable[[Path, str, int], Report]] = {
     "figure3": figure3.main,
 }
 ALL = "all"
+
+
+def setups(scale: Scale) -> list[Setup]:
+    """Return what all experiments but figure 1 compare."""
+    return [claim1.setup(scale), *figure2.setups(scale).values(), *figure3.setups(scale).values()]
 
 
 def reproduce(what: str, scale: str, out: Path, workers: int, as_json: bool) -> None:

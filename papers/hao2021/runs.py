@@ -1,14 +1,16 @@
 """What the experiments of the paper share: how large they are, and how they are run and kept."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from papers.hao2021.current import code, is_current
 from sparsebandits import Result
 from sparsebandits.environments import GaussianActions, HardInstance
-from sparsebandits.experiments import Plan, PolicyMaker, Tuning, shown_progress
+from sparsebandits.experiments import Plan, PolicyMaker, Tuning, describe, shown_progress
 from sparsebandits.results import Rows
 
 SEED = 2021
@@ -64,23 +66,17 @@ class Report:
     files: list[Path]
 
 
-def run(
-    environment: GaussianActions | HardInstance,
-    policies: Mapping[str, PolicyMaker | Tuning],
-    on_papers_sampler: Mapping[str, PolicyMaker],
-    scale: Scale,
-    out: Path,
-    name: str,
-    workers: int,
-) -> Result:
-    """Run the experiment ``name``, keep its trials below ``out/trials``, and write its files into ``out``.
+@dataclass(frozen=True)
+class Setup:
+    """What an experiment compares: policies on exact posteriors with rivals, and policies on the paper's sampler.
 
-    What is there, is complete and was made by this code is not run again; trials of other code are not continued. The
-    policies on the paper's sampler have a file of their own, so that other constants or code of that sampler leave the
-    results of all others as they are.
+    The policies on the paper's sampler have a file of their own, so that other constants or code of that sampler leave
+    the results of all others as they are.
 
-    Parameters
+    Attributes
     ----------
+    name : str
+        Name of the experiment.
     environment : GaussianActions or HardInstance
         What instances are drawn from.
     policies : mapping of str to policy maker or Tuning
@@ -88,24 +84,44 @@ def run(
     on_papers_sampler : mapping of str to policy maker
         The policies on Algorithm 1, which have a number of trials of their own.
     scale : Scale
-        How large the run is.
-    out : Path
-        Directory of the results.
-    name : str
-        Name of the experiment.
-    workers : int
-        Processes on this machine.
-
-    Returns
-    -------
-    Result
-        All policies.
+        How large the experiment is.
     """
-    plan = Plan(environment, policies, scale.horizon, scale.trials, SEED, points=scale.points, title=name)
-    _run(plan, out, name, workers, code(papers_sampler=False))
-    fewer = replace(plan, policies=on_papers_sampler, trials=scale.langevin_trials[environment.dimension])
-    _run(fewer, out, name + LANGEVIN, workers, code(papers_sampler=True))
-    return load(out, name)
+
+    name: str
+    environment: GaussianActions | HardInstance
+    policies: Mapping[str, PolicyMaker | Tuning]
+    on_papers_sampler: Mapping[str, PolicyMaker]
+    scale: Scale
+
+    def plans(self) -> dict[str, tuple[Plan, str]]:
+        """Return the plan of each file of results by its name, with the digest of the code that it runs."""
+        it, (exact, own) = self.scale, parts(self.name)
+        plan = Plan(self.environment, self.policies, it.horizon, it.trials, SEED, points=it.points, title=self.name)
+        trials = it.langevin_trials[self.environment.dimension]
+        on_it = replace(plan, policies=self.on_papers_sampler, trials=trials)
+        return {exact: (plan, code(papers_sampler=False)), own: (on_it, code(papers_sampler=True))}
+
+    def run(self, out: Path, workers: int) -> Result:
+        """Run the experiment, keep its trials below ``out/trials``, and write its files into ``out``.
+
+        What is there, is complete, and was made by this code with these settings is not run again; trials of other code
+        or settings are not continued.
+
+        Parameters
+        ----------
+        out : Path
+            Directory of the results.
+        workers : int
+            Processes on this machine.
+
+        Returns
+        -------
+        Result
+            All policies.
+        """
+        for part, (plan, made_by) in self.plans().items():  # digests are of the code before anything runs
+            _run(plan, out, part, workers, made_by)
+        return load(out, self.name)
 
 
 def parts(name: str) -> tuple[str, str]:
@@ -128,13 +144,14 @@ def load(out: Path, name: str) -> Result:
     return exact
 
 
-def _run(plan: Plan, out: Path, name: str, workers: int, made_by: str) -> None:
+def _run(plan: Plan, out: Path, part: str, workers: int, made_by: str) -> None:
     """Run what is missing of one file of results, and write it."""
-    file = out / f"{name}.parquet"
-    if file.exists() and _is_finished(Result.load(file), plan):
+    file = out / f"{part}.parquet"
+    if file.exists() and is_finished(Result.load(file), plan):
         return
-    directory = out / "trials" / f"{name}-{made_by}"
-    plan.run(directory, workers, lambda label: shown_progress(f"{name}, {label}"))
+    settings = json.dumps([_shared(plan), {name: _described(policy) for name, policy in plan.policies.items()}])
+    directory = out / "trials" / f"{part}-{made_by}-{sha256(settings.encode()).hexdigest()[:8]}"
+    plan.run(directory, workers, lambda label: shown_progress(f"{part}, {label}"))
     _with_provenance(Result.load(directory), directory, made_by).write(file)
 
 
@@ -144,11 +161,37 @@ def final_regret(result: Result) -> list[dict[str, Any]]:
     return [{key: row[source] for key, source in keys.items()} for row in result.at([result.horizon])]
 
 
-def _is_finished(there: Result, plan: Plan) -> bool:
-    """Return whether a result has all trials of a plan, made by this code."""
-    found = {policy: len(curves) for policy, curves in there.regret.items()}
-    wanted = dict.fromkeys(plan.policies, plan.trials)
-    return there.about is not None and is_current(there.about["provenance"]) and found == wanted
+def is_finished(there: Result, plan: Plan) -> bool:
+    """Return whether a result has all trials of a plan, with its settings, made by code that gives the same."""
+    if there.about is None or not is_current(there.about["provenance"]):
+        return False
+    tuned, policies = there.about["provenance"]["notes"]["tuned"], {}
+    for name, policy in plan.policies.items():
+        policies[name] = described = _described(policy)
+        if isinstance(policy, Tuning):
+            record = tuned.get(name, {"candidates": ()})
+            chosen = {"setting": policy.setting, "trials": policy.trials, "horizon": policy.horizon}
+            tried = [one["candidate"] for one in record["candidates"]]
+            if tried != list(described) or not chosen.items() <= record.items():
+                return False
+            policies[name] = described[record["best"]]
+    trials = dict.fromkeys(policies, plan.trials)
+    return bool(there.about["configuration"] == {**_shared(plan), "policies": policies, "trials": trials})
+
+
+def _shared(plan: Plan) -> dict[str, Any]:
+    """Return the settings that all policies of a plan share, as results keep them."""
+    environment = describe("environment", plan.environment)
+    settings = {"horizon": plan.horizon, "seed": plan.seed, "record": plan.record, "points": plan.points}
+    return {"environment": environment, **settings}
+
+
+def _described(policy: PolicyMaker | Tuning) -> dict[str, Any]:
+    """Return the settings of a policy as results keep them; of one that is tuned, by candidate."""
+    if isinstance(policy, Tuning):
+        return {repr(one): describe(policy.setting, policy.make(one)) for one in policy.candidates}
+    settings: dict[str, Any] = describe("policy", policy)
+    return settings
 
 
 def _with_provenance(result: Result, directory: Path, made_by: str) -> Result:

@@ -8,8 +8,9 @@ with the paper's rule plays, on the worlds of figure 3, on trials that no compar
 trials. A candidate that has 1.2 times the regret of the best so far on the first four of them plays no more.
 
 Games are kept in ``results/tuning.jsonl`` as they end, so a run that was stopped continues where it was, and
-``--report`` repeats the search from them and plays nothing. Number of trials and of rounds, the ladders, and when a
-candidate is dropped were fixed before any game was played.
+``--report`` repeats the search from them and plays nothing. They are not played again when the code changes: what is
+chosen here are settings, and their regret is measured by the experiments. Number of trials and of rounds, the ladders,
+and when a candidate is dropped were fixed before any game was played.
 """
 
 import os
@@ -35,7 +36,7 @@ from papers.hao2021.algorithm1 import Constants
 STORED = Path(__file__).parent / "results" / "tuning.jsonl"
 COMMAND = "python -m papers.hao2021.tuning"
 SEED, TRIALS, ROUNDS = 20261119, 12, 500
-"""No other comparison has this seed."""
+"""No comparison has worlds or noise from this seed."""
 
 FIRST, DROPPED = 4, 1.2
 """Number of trials after which a candidate is dropped, and the ratio of its regret to that of the best there."""
@@ -131,7 +132,8 @@ def play(dimension: int, constants: Constants, trial: int, rounds: int = ROUNDS)
     makers = algorithm1.policies(constants, sparsity / dimension, 1.0 / sparsity)
     trace = sb.simulate(makers[algorithm1.IDS], figure3.environment(dimension).sample(of_world), rounds, of_game)
     final = round(float(trace.regret[-1]), 3)
-    return {"dimension": dimension, "constants": asdict(constants), "trial": trial, "regret": final}
+    game = {"seed": SEED, "rounds": rounds, "dimension": dimension, "constants": asdict(constants), "trial": trial}
+    return {**game, "regret": final}
 
 
 def search(dimension: int, stored: Path = STORED, workers: int | None = 2) -> Search:
@@ -178,11 +180,8 @@ def _played(dimension: int, stored: Path, workers: int | None, constants: Consta
 
 def _found(stored: Path, dimension: int, constants: Constants) -> dict[int, float]:
     """Return the regret of each trial that has been played."""
-    return {
-        line["trial"]: line["regret"]
-        for line in games.stored(stored)
-        if line["dimension"] == dimension and line["constants"] == asdict(constants)
-    }
+    wanted = {"seed": SEED, "rounds": ROUNDS, "dimension": dimension, "constants": asdict(constants)}
+    return {line["trial"]: line["regret"] for line in games.stored(stored) if wanted.items() <= line.items()}
 
 
 def report(dimension: int, found: Search) -> str:

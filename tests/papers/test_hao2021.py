@@ -22,6 +22,8 @@ from papers.hao2021 import (
     figure1,
     figure2,
     figure3,
+    renew,
+    runner,
     runs,
     tuning,
     verdicts,
@@ -29,11 +31,14 @@ from papers.hao2021 import (
 from papers.hao2021.algorithm1 import Constants
 
 import sparsebandits as sb
+from sparsebandits.experiments import Plan
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "papers" / "hao2021" / "README.md"
 COMMAND = str(Path(sys.executable).parent / "sparsebandits")
 MODULE = [sys.executable, "-m", "papers.hao2021"]
+PLANS = {part: plan for setup in runner.setups(runs.SCALES["full"]) for part, (plan, _) in setup.plans().items()}
+"""The plan of each file of results."""
 
 
 def said() -> dict[str, str]:
@@ -47,39 +52,54 @@ def test_the_readme_agrees_with_the_committed_results(section: str) -> None:
     assert said()[section] == verdicts.markdown(verdicts.SECTIONS[section](verdicts.RESULTS))
 
 
-NAMES = [*map(figure2.name_of, figure2.EPSILONS), *map(figure3.name_of, figure3.DIMENSIONS), claim1.NAME]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_results_are_of_the_size_of_the_paper(name: str) -> None:
-    exact, own = runs.files_of(verdicts.RESULTS, [name])
-    result = sb.Result.load(exact)
-    assert result.about is not None
-    assert result.horizon == 1000
-    trials = {policy: len(curves) for policy, curves in result.regret.items()}
-    trials.pop(algorithm1.IDS, None)  # in the files of results that are not renewed yet
-    assert set(trials.values()) == {200}
-    on_it = sb.Result.load(own) if own.exists() else None
-    if on_it is not None and on_it.about is not None and "code" in on_it.about["provenance"]:
-        dimension = result.about["configuration"]["environment"]["dimension"]
-        trials = {policy: len(curves) for policy, curves in on_it.regret.items()}
-        assert set(trials.values()) == {runs.SCALES["full"].langevin_trials[dimension]}
-
-
-@pytest.mark.parametrize("part", [part for name in NAMES for part in runs.parts(name)])
-def test_the_results_were_made_by_the_code_as_it_is(part: str) -> None:
+@pytest.mark.parametrize(("part", "plan"), PLANS.items(), ids=str)
+def test_the_results_were_made_by_the_code_as_it_is(part: str, plan: Plan) -> None:
     """Renew them with ``python -m papers.hao2021.renew``, or note that the code gives the same (``current.py``)."""
-    file = verdicts.RESULTS / f"{part}.parquet"
-    about = sb.Result.load(file).about if file.exists() else None
-    if about is None or "code" not in about["provenance"]:
-        pytest.skip("it is still to be renewed: made before results kept a digest of the code")
-    provenance = about["provenance"]
-    assert current.is_current(provenance), test_the_results_were_made_by_the_code_as_it_is.__doc__
-    assert not any(run["commit"].endswith("-dirty") for run in provenance["runs"])
+    result = sb.Result.load(verdicts.RESULTS / f"{part}.parquet")
+    assert runs.is_finished(result, plan), test_the_results_were_made_by_the_code_as_it_is.__doc__
+    assert result.about is not None
+    assert not any(run["commit"].endswith("-dirty") for run in result.about["provenance"]["runs"])
 
 
-def test_figure_1_was_made_by_the_code_as_it_is() -> None:
-    assert current.is_current(json.loads((verdicts.RESULTS / figure1.FILE).read_text())["provenance"])
+def test_the_results_are_of_the_size_of_the_paper() -> None:
+    full = runs.SCALES["full"]
+    assert (full.trials, full.horizon, runs.DRAWS) == (200, 1000, 10_000)
+    assert (full.langevin_trials[20], full.langevin_trials[40]) == (200, 200)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"horizon": 999},
+        {"trials": 201},
+        {"seed": 2022},
+        {"points": 111},
+        {"environment": figure3.environment(40)},
+        {"policies": {**PLANS["figure3-d20"].policies, "LinTS": sb.maker(sb.LinTS, prior=sb.GaussianPrior(0.1))}},
+        {"policies": {"LinTS": sb.maker(sb.LinTS)}},
+        {"policies": {**PLANS["figure3-d20"].policies, "LinUCB, tuned": sb.maker(sb.LinUCB, width=2.5)}},
+    ],
+    ids=str,
+)
+def test_results_of_other_settings_are_not_finished(other: dict[str, Any]) -> None:
+    result, plan = sb.Result.load(verdicts.RESULTS / "figure3-d20.parquet"), PLANS["figure3-d20"]
+    assert runs.is_finished(result, plan)
+    assert not runs.is_finished(result, replace(plan, **other))
+
+
+@pytest.mark.parametrize("other", [{"candidates": (1.0, 2.0)}, {"trials": 19}, {"horizon": 999}], ids=str)
+def test_results_of_another_tuning_are_not_finished(other: dict[str, Any]) -> None:
+    result, plan = sb.Result.load(verdicts.RESULTS / "figure3-d20.parquet"), PLANS["figure3-d20"]
+    tuned = replace(plan.policies["LinUCB, tuned"], **other)  # type: ignore[type-var]
+    assert not runs.is_finished(result, replace(plan, policies={**plan.policies, "LinUCB, tuned": tuned}))
+
+
+def test_figure_1_was_made_by_the_code_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = json.loads((verdicts.RESULTS / figure1.FILE).read_text())
+    assert figure1.is_finished(there, runs.SCALES["full"].trials)
+    assert not figure1.is_finished(there, 199)
+    monkeypatch.setitem(figure1.SETTINGS, "beta", 0.9)
+    assert not figure1.is_finished(there, runs.SCALES["full"].trials)
 
 
 def test_other_code_is_not_current(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,15 +205,6 @@ def test_a_policy_with_fewer_trials_is_compared_on_those(tmp_path: Path) -> None
         assert row[figure3.SPARSE_IDS] == comparisons.mean_of(result.final(figure3.SPARSE_IDS)[:30])
 
 
-def test_results_of_former_code_are_marked_and_not_compared_over_d(monkeypatch: pytest.MonkeyPatch) -> None:
-    for former, marked in ((None, 100), (100, "100, former")):
-        monkeypatch.setattr(comparisons, "_is_current", lambda _, dimension, who, old=former: dimension != old)
-        on_it = comparisons.on_papers_sampler(verdicts.RESULTS)
-        assert {row["d"] for row in on_it} == {20, 40, marked}
-        grown = {row["policy"] for row in comparisons.advantage_grows(verdicts.RESULTS)}
-        assert grown == ({figure3.SPARSE_IDS, algorithm1.IDS} if former is None else set())
-
-
 def test_a_posterior_that_is_off_either_way_is_not_near(tmp_path: Path) -> None:
     """Errors of both signs would cancel in a mean of posterior means."""
     file = tmp_path / figure1.FILE
@@ -238,40 +249,80 @@ def test_reproduce_all_at_the_smallest_scale(tmp_path: Path) -> None:
     assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").rglob("*.parquet")}
 
 
-def test_what_other_code_made_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Complete results of this code are kept; those of other code, or with too few trials, are not."""
+def test_what_other_code_or_settings_made_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Complete results of this code are kept; those of other code or settings, or with too few trials, are not."""
     scale = runs.Scale(2, 1, 10, {3: 1}, points=5)
     environment = sb.environments.GaussianActions(3, 1, n_actions=4)
+    first = runs.Setup("one", environment, {"LinTS": sb.maker(sb.LinTS)}, {"LinUCB": sb.maker(sb.LinUCB)}, scale)
+
+    def made(setup: runs.Setup) -> tuple[int, int]:
+        result = setup.run(tmp_path, 1)
+        assert {name: len(curves) for name, curves in result.regret.items()} == {
+            "LinTS": setup.scale.trials,
+            "LinUCB": setup.scale.langevin_trials[3],
+        }
+        exact, own = ((tmp_path / f"{part}.parquet").stat().st_mtime_ns for part in runs.parts("one"))
+        return exact, own
+
+    start = made(first)
+    assert made(first) == start
+    three = replace(first, scale=replace(scale, trials=3))
+    more = made(three)
+    assert more[0] > start[0]
+    assert more[1] == start[1]
+    wide = replace(three, on_papers_sampler={"LinUCB": sb.maker(sb.LinUCB, width=7.0)})
+    wider = made(wide)
+    assert wider[0] == more[0]
+    assert wider[1] > more[1], "of other settings"
+    assert made(replace(wide, scale=replace(wide.scale, horizon=12))) > wider
     digests = {False: "exact", True: "own"}
-
-    def run(trials: int = 2) -> sb.Result:
-        makers = {"LinTS": sb.maker(sb.LinTS)}, {"LinUCB": sb.maker(sb.LinUCB)}
-        return runs.run(environment, *makers, replace(scale, trials=trials), tmp_path, "one", 1)
-
-    def made(name: str = "one") -> int:
-        return (tmp_path / f"{name}.parquet").stat().st_mtime_ns
-
-    assert run().about is not None
-    first = made()
-    run()
-    assert made() == first
-    run(trials=3)
-    second = made()
-    assert second > first
-    assert {name: len(curves) for name, curves in run(trials=3).regret.items()} == {"LinTS": 3, "LinUCB": 1}
     for module in (runs, current):
         monkeypatch.setattr(module, "code", lambda papers_sampler: digests[papers_sampler])
-    run(trials=3)
-    third, own = made(), made("one-langevin")
-    assert third > second
-    assert (tmp_path / "trials" / "one-exact").is_dir(), "trials of other code are not continued"
+    before = made(wide)
+    assert any(path.name.startswith("one-exact") for path in (tmp_path / "trials").iterdir()), "none are continued"
     digests[True] = "other sampler"
-    run(trials=3)
-    assert (made(), made("one-langevin") > own) == (third, True), "only the policies on the paper's sampler"
+    after = made(wide)
+    assert after[0] == before[0], "only the policies on the paper's sampler"
+    assert after[1] > before[1]
     digests[False] = "newest"
     monkeypatch.setattr(current, "same", lambda: {"exact": ["newest"]})
-    run(trials=3)
-    assert made() == third, "code that gives the same is as good"
+    assert made(wide) == after, "code that gives the same is as good"
+
+
+def test_the_digest_is_of_the_code_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: code that changes while it runs, whose digest would go with results of the former code."""
+    now, run_part = ["before"], runs._run
+
+    def changing(*arguments: Any) -> None:
+        run_part(*arguments)
+        now[0] = "after"
+
+    monkeypatch.setattr(runs, "code", lambda papers_sampler: now[0])
+    monkeypatch.setattr(runs, "_run", changing)
+    makers = {"LinTS": sb.maker(sb.LinTS)}, {"LinUCB": sb.maker(sb.LinUCB)}
+    environment = sb.environments.GaussianActions(3, 1, n_actions=4)
+    runs.Setup("one", environment, *makers, runs.Scale(1, 1, 5, {3: 1}, points=5)).run(tmp_path, 1)
+    for part in runs.parts("one"):
+        about = sb.Result.load(tmp_path / f"{part}.parquet").about
+        assert about is not None
+        assert about["provenance"]["code"] == "before"
+
+
+def test_code_is_noted_that_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where no game differs, and beside the code that made the results."""
+    monkeypatch.setattr(current, "SAME", tmp_path / "same.json")
+    before = {"exact": {"code": "A", "games": {"a": [1.0]}}, "own": {"code": "B", "games": {"a": [1.0], "b": [2.0]}}}
+    now = {"exact": {"code": "C", "games": {"a": [1.0]}}, "own": {"code": "D", "games": {"a": [1.0], "b": [2.5]}}}
+    monkeypatch.setattr(renew.sources, "printed_by", lambda checkout, program: before)
+    monkeypatch.setattr(renew, "first_games", lambda: now)
+    for _ in range(2):
+        with pytest.raises(SystemExit, match="these differ, so run them again: b"):
+            renew.note_same(tmp_path)
+        assert current.same() == {"A": ["C"]}
+    before["exact"]["code"], now["exact"]["code"] = "C", "E"
+    now["own"]["games"]["b"] = [2.0]
+    renew.note_same(tmp_path)
+    assert current.same() == {"A": ["C", "E"], "B": ["D"]}
 
 
 def bowl(best: Constants, weights: Mapping[str, float]) -> Callable[[Constants, Constants], float]:
@@ -302,7 +353,7 @@ def test_the_search_ends_where_no_single_step_is_better(seed: int) -> None:
                 assert regret(neighbour, found.best) >= regret(found.best, found.best)
 
 
-@pytest.mark.parametrize("dimension", [20, 40])
+@pytest.mark.parametrize("dimension", figure3.DIMENSIONS)
 def test_the_constants_of_algorithm_1_are_those_that_the_search_found(dimension: int) -> None:
     """None of them is at an end of its ladder, other than one by nature."""
     found = tuning.search(dimension, workers=None)

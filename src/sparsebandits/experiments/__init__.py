@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sparsebandits import lazy
 
 if TYPE_CHECKING:
+    from sparsebandits.experiments.description import describe as describe
     from sparsebandits.experiments.experiment import Progress as Progress
     from sparsebandits.experiments.experiment import Watcher as Watcher
     from sparsebandits.experiments.plan import ExperimentFileError as ExperimentFileError
