@@ -124,16 +124,19 @@ def at_edge(constants: Constants) -> list[str]:
     return [name for name in ends if values[name] in ends[name] and values[name] not in NATURAL.get(name, ())]
 
 
-def play(dimension: int, constants: Constants, trial: int, rounds: int = ROUNDS) -> dict[str, Any]:
-    """Play one game of sparse IDS on Algorithm 1; ``rounds`` is for tests."""
+def play(dimension: int, constants: Constants, trial: int) -> dict[str, Any]:
+    """Play one game of sparse IDS on Algorithm 1."""
     root = SeedSequence([SEED, dimension, trial])
     of_world, of_game = root.spawn(2)
     sparsity = dimension // figure3.FEATURES_PER_EFFECT
     makers = algorithm1.policies(constants, sparsity / dimension, 1.0 / sparsity)
-    trace = sb.simulate(makers[algorithm1.IDS], figure3.environment(dimension).sample(of_world), rounds, of_game)
-    final = round(float(trace.regret[-1]), 3)
-    game = {"seed": SEED, "rounds": rounds, "dimension": dimension, "constants": asdict(constants), "trial": trial}
-    return {**game, "regret": final}
+    trace = sb.simulate(makers[algorithm1.IDS], figure3.environment(dimension).sample(of_world), ROUNDS, of_game)
+    return {**_settings(dimension, constants), "trial": trial, "regret": round(float(trace.regret[-1]), 3)}
+
+
+def _settings(dimension: int, constants: Constants) -> dict[str, Any]:
+    """Return what games have in common that are trials of the same constants."""
+    return {"seed": SEED, "rounds": ROUNDS, "dimension": dimension, "constants": asdict(constants)}
 
 
 def search(dimension: int, stored: Path = STORED, workers: int | None = 2) -> Search:
@@ -180,8 +183,8 @@ def _played(dimension: int, stored: Path, workers: int | None, constants: Consta
 
 def _found(stored: Path, dimension: int, constants: Constants) -> dict[int, float]:
     """Return the regret of each trial that has been played."""
-    wanted = {"seed": SEED, "rounds": ROUNDS, "dimension": dimension, "constants": asdict(constants)}
-    return {line["trial"]: line["regret"] for line in games.stored(stored) if wanted.items() <= line.items()}
+    wanted = _settings(dimension, constants).items()
+    return {line["trial"]: line["regret"] for line in games.stored(stored) if wanted <= line.items()}
 
 
 def report(dimension: int, found: Search) -> str:

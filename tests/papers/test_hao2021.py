@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -374,12 +374,15 @@ def test_the_search_plays_what_is_missing(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(tuning, "FIRST", 1)
     monkeypatch.setattr(tuning, "DROPPED", 1e9)
     monkeypatch.setattr(tuning, "LADDERS", {"spike": (0.1, 0.2)})
-    monkeypatch.setattr(tuning, "play", short_game)
+    monkeypatch.setattr(tuning, "ROUNDS", 10)
     found = tuning.search(20, stored, workers=1)
     lines = stored.read_text().splitlines()
     assert len(lines) == 4, "two candidates, two trials each"
     assert tuning.search(20, stored, workers=None) == found
     assert stored.read_text().splitlines() == lines
+    monkeypatch.setattr(tuning, "ROUNDS", 11)
+    with pytest.raises(LookupError, match="has not played"):  # games of another length
+        tuning.search(20, stored, workers=None)
 
 
 def test_the_search_drops_what_is_far_worse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -389,7 +392,7 @@ def test_the_search_drops_what_is_far_worse(tmp_path: Path, monkeypatch: pytest.
     def game(dimension: int, constants: Constants, trial: int) -> dict[str, Any]:
         played.append((constants.spike, trial))
         regret = 2.0 if constants.spike == 0.2 and trial < 4 else 1.0 if constants.spike == 0.1 else 0.0
-        return {"dimension": dimension, "constants": asdict(constants), "trial": trial, "regret": regret}
+        return {**tuning._settings(dimension, constants), "trial": trial, "regret": regret}
 
     monkeypatch.setattr(tuning, "LADDERS", {"spike": (0.1, 0.2)})
     monkeypatch.setattr(tuning, "play", game)
@@ -398,14 +401,6 @@ def test_the_search_drops_what_is_far_worse(tmp_path: Path, monkeypatch: pytest.
     assert [one.regret for one in found.seen] == [1.0, np.inf]
     assert len([spike for spike, _ in played if spike == 0.2]) == tuning.FIRST
     assert "dropped" in tuning.report(20, found)
-
-
-def short_game(dimension: int, constants: Constants, trial: int) -> dict[str, Any]:
-    """Play ten rounds of a game of the search."""
-    return PLAY(dimension, constants, trial, 10)
-
-
-PLAY = tuning.play
 
 
 def test_the_module_refuses_like_the_command() -> None:
