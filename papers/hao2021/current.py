@@ -1,9 +1,9 @@
 """Which code the results were made by, and whether it gives the same as the code now.
 
-Results keep a digest of the code that affects them: policies, engines, rules, environments and simulation, without
-comments and docstrings. Results on exact posteriors do not depend on the code of Algorithm 1. Settings are not part of
-the digest: results keep them, and they are compared with those of the experiments (``runs.is_finished``). A test fails
-if the committed results have other settings, or another digest than the code now. Then:
+Results keep a digest of the code that affects them: policies, engines, rules, environments, simulation and tuning,
+without comments and docstrings. Results on exact posteriors do not depend on the code of Algorithm 1. Settings are not
+part of the digest: results keep them, and they are compared with those of the experiments (``runs.is_finished``). A
+test fails if the committed results have other settings, or another digest than the code now. Then:
 
 - ``python -m papers.hao2021.renew`` runs again what is out of date, into ``results``, and writes the README's tables;
 - ``python -m papers.hao2021.renew --same CHECKOUT`` plays the first trial of every policy, and of every candidate in
@@ -23,7 +23,9 @@ SAME = Path(__file__).parent / "results" / "same.json"
 MODULES = (
     "sparsebandits.environments.gaussian_actions",
     "sparsebandits.environments.hard_instance",
+    "sparsebandits.environments.regression_data",
     "sparsebandits.experiments.trial",
+    "sparsebandits.experiments.tuning",
     "sparsebandits.policies.linear",
     "sparsebandits.policies.rivals.estc",
     "sparsebandits.policies.rivals.online_to_confidence",
@@ -33,6 +35,9 @@ MODULES = (
 )
 """What the experiments use; all that these import counts too."""
 
+WITHOUT = ("sparsebandits.experiments.experiment",)
+"""What hands out trials and keeps them; with it come figures and reports."""
+
 ALGORITHM1 = ("sparsebandits.posteriors.langevin", "sparsebandits.posteriors.kernels.langevin")
 """What only the policies on the paper's sampler use."""
 
@@ -40,7 +45,7 @@ ALGORITHM1 = ("sparsebandits.posteriors.langevin", "sparsebandits.posteriors.ker
 @cache
 def code(papers_sampler: bool) -> str:
     """Return the digest of the code now, with that of the paper's sampler or without."""
-    return sources.digest(MODULES, without=() if papers_sampler else ALGORITHM1)
+    return sources.digest(MODULES, without=WITHOUT if papers_sampler else (*WITHOUT, *ALGORITHM1))
 
 
 def same() -> dict[str, list[str]]:

@@ -311,9 +311,16 @@ def test_the_digest_is_of_the_code_before_anything_runs(tmp_path: Path, monkeypa
 def test_code_is_noted_that_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only where no game differs, and beside the code that made the results."""
     monkeypatch.setattr(current, "SAME", tmp_path / "same.json")
-    before = {"exact": {"code": "A", "games": {"a": [1.0]}}, "own": {"code": "B", "games": {"a": [1.0], "b": [2.0]}}}
-    now = {"exact": {"code": "C", "games": {"a": [1.0]}}, "own": {"code": "D", "games": {"a": [1.0], "b": [2.5]}}}
-    monkeypatch.setattr(renew.sources, "printed_by", lambda checkout, program: before)
+    first: dict[str, Any] = {"a": [1.0]}
+    before: dict[str, Any] = {
+        "exact": {"code": "A", "games": first},
+        "own": {"code": "B", "games": {**first, "b": [2.0]}},
+    }
+    now: dict[str, Any] = {
+        "exact": {"code": "C", "games": first},
+        "own": {"code": "D", "games": {**first, "b": [2.5]}},
+    }
+    monkeypatch.setattr("benchmarks.sources.printed_by", lambda checkout, program: before)
     monkeypatch.setattr(renew, "first_games", lambda: now)
     for _ in range(2):
         with pytest.raises(SystemExit, match="these differ, so run them again: b"):

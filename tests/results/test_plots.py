@@ -3,7 +3,7 @@
 import io
 import os
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +145,21 @@ def test_policies_are_distinguishable_without_colour() -> None:
         assert (one.dashes, one.marker) != (other.dashes, other.marker)
         assert (one.dashes, one.point) != (other.dashes, other.point)
     assert len({(one.colour, one.dashes) for one in look}) == 40
+
+
+def test_variants_of_a_policy_share_its_colour() -> None:
+    """Fails if colours go by position alone: the first variant would look like the policy seven places before it."""
+    policies, variants = [*"ABCDEFG"], ["tuned", "randomised", "slow"]
+    look = looks([*policies, *(f"{policy}, {variant}" for variant in variants for policy in policies)])
+    for policy, variant in product(policies, variants):
+        assert look[f"{policy}, {variant}"].colour == look[policy].colour
+    assert {look[policy].marker for policy in policies} == {""}
+    for variant in variants:
+        assert len({look[f"{policy}, {variant}"].marker for policy in policies}) == 1
+    for one, other in combinations(look.values(), 2):
+        assert (one.dashes, one.marker) != (other.dashes, other.marker)
+        assert (one.dashes, one.point) != (other.dashes, other.point)
+    assert looks(["LinUCB, tuned", "LinTS"])["LinUCB, tuned"].marker == "", "a variant of none of these"
 
 
 def test_curves_show_means_and_bands_at_the_recorded_rounds(figures: list[Figure]) -> None:

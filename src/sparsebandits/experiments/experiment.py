@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 from uuid import uuid4
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_count, shown
-from sparsebandits.environments import Environment
+from sparsebandits.environments.instance import Environment
 from sparsebandits.experiments.description import describe, untracked
 from sparsebandits.experiments.executors import on_a_cluster, on_this_machine
 from sparsebandits.experiments.provenance import now, sources_digest, surroundings

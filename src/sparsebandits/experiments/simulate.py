@@ -19,7 +19,7 @@ from sparsebandits.arguments import (
     check_count,
     shown,
 )
-from sparsebandits.environments import World
+from sparsebandits.environments.instance import World
 from sparsebandits.model.rewards import Gaussian, Rewards
 from sparsebandits.policies.actions import ActionSet
 from sparsebandits.policies.decision import Decision

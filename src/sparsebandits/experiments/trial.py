@@ -9,7 +9,7 @@ from numpy.random import SeedSequence
 from threadpoolctl import threadpool_limits
 
 from sparsebandits.arguments import IntArray
-from sparsebandits.environments import Environment, World
+from sparsebandits.environments.instance import Environment, World
 from sparsebandits.experiments.simulate import PolicyMaker, simulate
 from sparsebandits.policies.policy import Policy
 from sparsebandits.randomness import INSTANCE_STREAM, child

@@ -16,7 +16,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from sparsebandits.arguments import ArgumentTypeError, ArgumentValueError, check_count, shown
-from sparsebandits.environments import Environment
+from sparsebandits.environments.instance import Environment
 from sparsebandits.experiments.experiment import Experiment, Progress, Watcher
 from sparsebandits.experiments.simulate import PolicyMaker, check_maker
 from sparsebandits.policies.policy import Policy

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.random import Generator
 
 from sparsebandits.arguments import MOST_DRAWS, ArgumentTypeError, ArgumentValueError, FloatArray, check_count, shown
-from sparsebandits.environments import Environment, Instance
+from sparsebandits.environments.instance import Environment, Instance
 from sparsebandits.experiments.experiment import Experiment
 from sparsebandits.experiments.simulate import PolicyMaker, Problem, check_maker
 from sparsebandits.model.priors import GaussianPrior, InverseGammaSlab, LaplaceSpike, SpikeSlab

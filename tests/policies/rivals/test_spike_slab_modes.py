@@ -404,7 +404,7 @@ def test_what_they_refuse() -> None:
         ("rungs", lambda: SpikeSlabLasso(rungs=0)),
         ("regret", lambda: sb.rivals.OnlineToConfidence(np.eye(2), forecaster="emvs")),
         ("forecaster", lambda: sb.rivals.OnlineToConfidence(np.eye(2), prior, forecaster="emvs", regret=1.0)),
-        ("regressor", lambda: sb.rivals.OnlineToConfidence(np.eye(2), forecaster="forest", regret=1.0)),
+        ("forecaster", lambda: sb.rivals.OnlineToConfidence(np.eye(2), forecaster="forest", regret=1.0)),
         ("regressor", lambda: sb.rivals.RegressionGreedy(np.eye(2), regressor="forest")),
         ("noise_variance", lambda: sb.rivals.EstimateForecaster(2, SHORT, 0.0)),
     ]

@@ -42,8 +42,7 @@ from sparsebandits.rules.beliefs import Beliefs
 from sparsebandits.rules.choice import Choice, Reasons
 from sparsebandits.rules.optima import pick
 from sparsebandits.rules.rule import Rule
-from sparsebandits.theory import exploratory_design
-from sparsebandits.theory.design import DEPENDENT
+from sparsebandits.theory.design import DEPENDENT, exploratory_design
 
 PENALTIES = ("theorem", CROSS_VALIDATION)
 

@@ -423,7 +423,8 @@ class OnlineToConfidence(Policy):
             if prior is not None or engine_options is not None:
                 raise ArgumentTypeError("forecaster", "None where prior or engine_options are given", shown(forecaster))
             variance = float(rewards.variance)
-            estimates = EstimateForecaster(dimension, offline_oracle(forecaster, available, variance), variance)
+            estimator = offline_oracle(forecaster, available, variance, "forecaster")
+            estimates = EstimateForecaster(dimension, estimator, variance)
             learner = ForecastEllipsoid(estimates, level, size, few or 1, _checked_regret(regret, None))
         else:
             if prior is None:

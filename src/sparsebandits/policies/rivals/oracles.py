@@ -111,7 +111,9 @@ class SpikeSlabMean:
         return Estimate(engine.mean(), start, 0.0)
 
 
-def offline_oracle(regressor: Regressor, actions: ActionSet, noise_variance: float) -> Estimator:
+def offline_oracle(
+    regressor: Regressor, actions: ActionSet, noise_variance: float, argument: str = "regressor"
+) -> Estimator:
     """Return the offline oracle with a name.
 
     Parameters
@@ -122,6 +124,8 @@ def offline_oracle(regressor: Regressor, actions: ActionSet, noise_variance: flo
         Actions, from whose features the default prior is made.
     noise_variance : float
         Noise variance σ² of a reward.
+    argument : str, default="regressor"
+        What the caller's argument is called, for errors.
 
     Returns
     -------
@@ -135,9 +139,9 @@ def offline_oracle(regressor: Regressor, actions: ActionSet, noise_variance: flo
     """
     if not isinstance(regressor, str):
         if not callable(regressor):
-            raise ArgumentTypeError("regressor", f"one of {', '.join(REGRESSORS)}, or an estimator", shown(regressor))
+            raise ArgumentTypeError(argument, f"one of {', '.join(REGRESSORS)}, or an estimator", shown(regressor))
         return regressor
-    name = check_choice("regressor", regressor, REGRESSORS)
+    name = check_choice(argument, regressor, REGRESSORS)
     if name == "ridge":
         return Ridge(noise_variance * actions.dimension)  # prior variance 1/d
     if name == "lasso":

@@ -2,7 +2,8 @@
 
 Each policy has a colour, a dash pattern and, from the eighth policy on, a marker, so that policies can be told apart
 without colour. They are assigned in the order in which policies are named, so a policy looks the same in all figures of
-a result. Figures ignore the user's Matplotlib settings: the same data give the same bytes.
+a result. "ESTC, tuned" is a variant of "ESTC": it has the same colour, and a marker. Figures ignore the user's
+Matplotlib settings: the same data give the same bytes.
 """
 
 import io
@@ -79,19 +80,38 @@ class Look:
 
 
 def looks(names: Iterable[str]) -> dict[str, Look]:
-    """Return the look of each policy by its position among the names."""
-    count = len(COLOURS)
-    return {
-        name: Look(
-            colour=COLOURS[i % count],
-            dashes=DASHES[(i + i // count) % count],
-            marker="" if i < count else MARKERS[(i // count - 1) % count],
-            point=MARKERS[
-                (i + 2 * (i // count)) % count
-            ],  # otherwise the eighth would have the dashes and point of the second
+    """Return the look of each policy by its position among the names.
+
+    A name that begins with another one and a comma is that of a variant. It has the colour of the other policy, and a
+    marker, which is the same for this variant of all policies.
+
+    Examples
+    --------
+    >>> look = looks(["sparse IDS", "sparse TS", "sparse IDS, randomised"])
+    >>> look["sparse IDS, randomised"].colour == look["sparse IDS"].colour != look["sparse TS"].colour
+    True
+    """
+    every, count = list(names), len(COLOURS)
+    split = {name: _variant(name, every) for name in every}
+    policies = list(dict.fromkeys(policy for policy, _ in split.values()))
+    variants = list(dict.fromkeys(variant for _, variant in split.values() if variant))
+    found = {}
+    for name, (policy, variant) in split.items():
+        again, i = divmod(policies.index(policy), count)
+        k = 1 + variants.index(variant) if variant else 0
+        found[name] = Look(
+            colour=COLOURS[i],
+            dashes=DASHES[(i + again + k) % count],
+            marker=MARKERS[-k % count] if k else MARKERS[(again - 1) % count] if again else "",
+            point=MARKERS[(i + 2 * again + 3 * k) % count],  # no two have the same dashes and the same point
         )
-        for i, name in enumerate(names)
-    }
+    return found
+
+
+def _variant(name: str, names: Iterable[str]) -> tuple[str, str]:
+    """Return the policy of which this is a variant, the shortest if there are several, and what kind of variant."""
+    policy = min((other for other in names if name.startswith(f"{other}, ")), key=len, default=name)
+    return policy, name[len(policy) :]
 
 
 @contextmanager
