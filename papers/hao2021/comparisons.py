@@ -8,13 +8,14 @@ interval is above it, and is open if the limit is inside.
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 import sparsebandits as sb
-from papers.hao2021 import algorithm1, claim1, figure1, figure2, figure3
+from papers.hao2021 import algorithm1, claim1, figure1, figure2, figure3, tuning
 from papers.hao2021.runs import files_of, load
 from sparsebandits import Result
 from sparsebandits.arguments import FloatArray
@@ -128,11 +129,36 @@ def _compared(results: Path, mine: str, without: Sequence[str]) -> Rows:
                     "median": _median(one),
                     "difference": less,
                     "ratio": ratio(one, other),
-                    "wins": f"{int((one < other).sum())} of {len(one)}",
+                    "wins": _wins(one, other),
                     LOWER: less.below(0.0),
                 }
             )
     return rows
+
+
+def constants_of_algorithm_1(_: Path) -> Rows:
+    """Return where the search for constants ended, and the regret of each step from there minus the regret there.
+
+    The committed games of the search are read, not the results of experiments.
+    """
+    rows = []
+    for d in figure3.DIMENSIONS:
+        chosen, beside = asdict(algorithm1.TUNED[d]), tuning.neighbours(d)
+        for name, ladder in tuning.LADDERS.items():
+            row = {"d": d, "constant": name, "chosen": chosen[name]}
+            for side, before in (("lower", True), ("higher", False)):
+                steps = [one for one in beside if one.name == name]
+                found = [one for one in steps if (ladder.index(one.value) < ladder.index(chosen[name])) is before]
+                row[f"with the next {side} value"] = _step(found[0]) if found else ""
+            rows.append(row)
+    return rows
+
+
+def _step(one: tuning.Neighbour) -> str:
+    """Return the mean difference in regret, with its interval unless the value was dropped after a few trials."""
+    if len(one.more) == tuning.TRIALS:
+        return f"{one.value}: {mean_of(one.more)}"
+    return f"{one.value}: {one.more.mean():.0f}, dropped"
 
 
 def beyond_the_paper(results: Path) -> Rows:
@@ -151,10 +177,16 @@ def beyond_the_paper(results: Path) -> Rows:
                     "its median": _median(regret),
                     "ratio to sparse IDS": ratio(regret, result.final(figure3.SPARSE_IDS)),
                     "ratio to the best rival": ratio(regret, result.final(best)),
+                    "wins": _wins(regret, result.final(best)),
                     "the best rival": best,
                 }
             )
     return rows
+
+
+def _wins(one: FloatArray, other: FloatArray) -> str:
+    """Return in how many trials the first has less regret."""
+    return f"{int((one < other).sum())} of {len(one)}"
 
 
 def _median(regret: FloatArray) -> str:
@@ -230,6 +262,8 @@ def invests_in_information(results: Path) -> Rows:
                 MORE: difference(pulls[ts], pulls[ids]).below(0.0),
                 "its regret": mean_of(result.final(ids)),
                 "regret of TS": mean_of(result.final(ts)),
+                "medians": f"{_median(result.final(ids))} and {_median(result.final(ts))}",
+                "wins": _wins(result.final(ids), result.final(ts)),
                 LESS: difference(result.final(ids), result.final(ts)).below(0.0),
             }
         )
@@ -247,6 +281,7 @@ def optimism_is_linear(results: Path) -> Rows:
             {
                 "policy": policy,
                 "regret": mean_of(result.final(policy)),
+                "median": _median(result.final(policy)),
                 "exponent": fitted,
                 "still growing": f"{row['still growing']} of {row['trials']}",
                 "informative pulls": mean_of(pulls[policy]),

@@ -25,13 +25,18 @@ from sparsebandits.results import Rows
 DIMENSION, SPARSITY = 10, 2
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
 SHOWN = 0.5
-"""The ε of the histograms."""
+"""The ε of the histograms: one figure per prior."""
 
 KNOWN_VARIANCE = 1e-4
 """Prior variance of the coefficient that the informed prior knows."""
 
 IDS, RANDOMISED, TS = "sparse IDS", "sparse IDS, randomised", "sparse TS"
 SYMMETRIC = ", symmetric prior"
+HISTOGRAMS = {
+    "histogram": ("informed", (IDS, RANDOMISED, TS)),
+    "histogram-symmetric": ("symmetric", (IDS + SYMMETRIC, TS + SYMMETRIC, algorithm1.IDS, algorithm1.TS)),
+}
+"""The figures of histograms, with the prior of their policies."""
 
 
 def informed_prior(dimension: int, sparsity: int, epsilon: float) -> sb.SpikeSlab:
@@ -93,7 +98,7 @@ def main(out: Path, size: str, workers: int) -> Report:
 
 
 def draw(results: dict[float, Result], out: Path) -> list[Path]:
-    """Draw regret over rounds, regret and informative pulls over ε, and the histogram at one ε."""
+    """Draw regret over rounds, regret and informative pulls over ε, and histograms at one ε."""
     pulls = {epsilon: informative_pulls(result, epsilon) for epsilon, result in results.items()}
     names = list(next(iter(results.values())).regret)
     regret = {name: {epsilon: result.final(name) for epsilon, result in results.items()} for name in names}
@@ -101,12 +106,14 @@ def draw(results: dict[float, Result], out: Path) -> list[Path]:
     title = f"Illustrative example, d = {DIMENSION}, s = {SPARSITY}, noise variance {NOISE_VARIANCE:g}"
     files = []
     for suffix in ("png", "svg"):
-        paths = [out / f"figure2-{part}.{suffix}" for part in ("regret", "pulls", "histogram", "rounds")]
+        paths = [out / f"figure2-{part}.{suffix}" for part in ("regret", "pulls", "rounds", *HISTOGRAMS)]
         sb.plots.sweep(regret, paths[0], "ε", title=title)
         sb.plots.sweep(informative, paths[1], "ε", "informative pulls in a trial", title)
-        shown = {name: counts for name, counts in pulls[SHOWN].items() if SYMMETRIC not in name}
-        sb.plots.pull_histograms(shown, paths[2], f"{title}, ε = {SHOWN:g}", "pulls of informative actions in a trial")
-        sb.plots.regret_panels({f"ε = {epsilon:g}": result for epsilon, result in results.items()}, paths[3], title)
+        sb.plots.regret_panels({f"ε = {epsilon:g}": result for epsilon, result in results.items()}, paths[2], title)
+        for path, (prior, policies) in zip(paths[3:], HISTOGRAMS.values(), strict=True):
+            shown = {name: counts for name, counts in pulls[SHOWN].items() if name in policies}
+            caption = f"{title}, ε = {SHOWN:g}, {prior} prior"
+            sb.plots.pull_histograms(shown, path, caption, "pulls of informative actions in a trial")
         files += paths
     return files
 

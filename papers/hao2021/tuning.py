@@ -32,6 +32,7 @@ from numpy.random import SeedSequence
 import sparsebandits as sb
 from papers.hao2021 import algorithm1, figure3
 from papers.hao2021.algorithm1 import Constants
+from sparsebandits.arguments import FloatArray
 
 STORED = Path(__file__).parent / "results" / "tuning.jsonl"
 COMMAND = "python -m papers.hao2021.tuning"
@@ -69,6 +70,14 @@ class Search(NamedTuple):
 
     best: Constants
     seen: list[Candidate]
+
+
+class Neighbour(NamedTuple):
+    """A step from the constants where a search ended, and by how much its regret is larger, one number per trial."""
+
+    name: str
+    value: Any
+    more: FloatArray
 
 
 def climb(regret: Callable[[Constants, Constants], float], start: Constants) -> Search:
@@ -109,6 +118,35 @@ def climb(regret: Callable[[Constants, Constants], float], start: Constants) -> 
             if unmoved == len(LADDERS):
                 break
     return Search(best, [Candidate(one, found) for one, found in seen.items()])
+
+
+def neighbours(dimension: int, stored: Path = STORED) -> list[Neighbour]:
+    """Return what a search found on each side of the constants where it ended.
+
+    Parameters
+    ----------
+    dimension : int
+        Dimension of figure 3.
+    stored : path
+        File with the games.
+
+    Returns
+    -------
+    list of Neighbour
+        By constant, the lower side first.
+    """
+    best = search(dimension, stored, workers=None).best
+    regrets = _found(stored, dimension, best)
+    found = []
+    for name, ladder in LADDERS.items():
+        place = ladder.index(getattr(best, name))
+        for other in (place - 1, place + 1):
+            if not 0 <= other < len(ladder):
+                continue
+            played = _found(stored, dimension, replace(best, **{name: ladder[other]}))
+            more = [played[trial] - regrets[trial] for trial in range(TRIALS) if trial in played]
+            found.append(Neighbour(name, ladder[other], np.array(more)))
+    return found
 
 
 def at_edge(constants: Constants) -> list[str]:

@@ -18,6 +18,7 @@ SECTIONS: Mapping[str, Callable[[Path], Rows]] = {
     "figure 1": comparisons.posteriors_are_near,
     "figure 3: the lowest regret": comparisons.lowest_regret,
     "figure 3: on the paper's sampler": comparisons.on_papers_sampler,
+    "the constants of Algorithm 1": comparisons.constants_of_algorithm_1,
     "figure 3: beyond the paper": comparisons.beyond_the_paper,
     "figure 3: the advantage over d": comparisons.advantage_grows,
     "figure 3: ESTC": comparisons.early_and_late,

@@ -134,6 +134,7 @@ def test_the_text_of_the_readme_quotes_settings_and_no_results() -> None:
         *(*figure3.DIMENSIONS, figure3.ACTIONS, *example, scale.horizon, scale.trials, comparisons.EARLY),
         *(claim1.DIMENSION, claim1.SPARSITY, claim1.EPSILON, claim1.INFORMATIVE, comparisons.NEAR_LINEAR),
         *(figure1.ROWS, len(figure1.TRUTH), *figure1.TRUTH),
+        tuning.ROUNDS,
         *(1.0, figure2.DIMENSION - 1.0),  # ‖θ*‖, the last coefficient, and the inclusion 1/9
         *(95.0, 2021.0),  # intervals, and the year of the paper
     }
@@ -141,12 +142,23 @@ def test_the_text_of_the_readme_quotes_settings_and_no_results() -> None:
     assert numbers_in("a ratio of 0.71 in 200 trials") - settings == {0.71}, "planted: a result"
 
 
-def test_the_caption_in_the_readme_of_the_package_has_these_results() -> None:
-    rows = comparisons.lowest_regret(verdicts.RESULTS)
-    nearest = {d: max(row["ratio"].value for row in rows if row["d"] == d) for d in figure3.DIMENSIONS}
-    assert f"{nearest[20]:.2f} and {nearest[40]:.2f} of the runner-up's" in (ROOT / "README.md").read_text()
-    open_at = {(row["d"], row["policy"]) for row in rows if row[comparisons.LOWER] != comparisons.HOLDS}
+def test_other_pages_quote_these_results() -> None:
+    lowest, beyond = comparisons.lowest_regret(verdicts.RESULTS), comparisons.beyond_the_paper(verdicts.RESULTS)
+    own = comparisons.on_papers_sampler(verdicts.RESULTS)
+    growth = {row["policy"]: row for row in comparisons.optimism_is_linear(verdicts.RESULTS)}
+    readme, choose = (" ".join((ROOT / page).read_text().split()) for page in ("README.md", "docs/choose.md"))
+    nearest = {d: max(row["ratio"].value for row in lowest if row["d"] == d) for d in figure3.DIMENSIONS}
+    assert f"{nearest[20]:.2f} and {nearest[40]:.2f} of the runner-up's" in readme
+    open_at = {(row["d"], row["policy"]) for row in lowest if row[comparisons.LOWER] != comparisons.HOLDS}
     assert open_at == {(100, "linear IDS"), (100, "LinUCB, tuned")}
+    first, second, third = (
+        f"{row['ratio to sparse IDS']}" for row in beyond if row["policy"] == figure3.COST_TO_GO
+    )  # by dimension
+    for page in (readme, choose):
+        assert f"{first}, {second} and {third} times" in page
+    first, second, third = (f"{row['ratio'].value:.2f}" for row in own if row["policy"] == figure3.SPARSE_IDS)
+    assert f"{first}, {second} and {third} times the regret of Particles at d = 20, 40 and 100" in choose
+    assert f"stuck, in {growth[figure2.TS]['still growing']} trials" in choose
 
 
 def test_what_is_committed_stays_small() -> None:
