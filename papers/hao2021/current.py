@@ -35,8 +35,14 @@ MODULES = (
 )
 """What the experiments use; all that these import counts too."""
 
-WITHOUT = ("sparsebandits.experiments.experiment",)
-"""What hands out trials and keeps them; with it come figures and reports."""
+WITHOUT = (
+    "sparsebandits.experiments.description",
+    "sparsebandits.experiments.executors",
+    "sparsebandits.experiments.provenance",
+    "sparsebandits.experiments.store",
+    "sparsebandits.results.result",
+)
+"""What the experiments import to describe, distribute, keep and draw."""
 
 ALGORITHM1 = ("sparsebandits.posteriors.langevin", "sparsebandits.posteriors.kernels.langevin")
 """What only the policies on the paper's sampler use."""

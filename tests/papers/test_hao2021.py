@@ -4,6 +4,7 @@ import ast
 import itertools
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks import sources
 from papers.hao2021 import (
     algorithm1,
     claim1,
@@ -97,6 +99,8 @@ def test_results_of_another_tuning_are_not_finished(other: dict[str, Any]) -> No
 def test_figure_1_was_made_by_the_code_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     there = json.loads((verdicts.RESULTS / figure1.FILE).read_text())
     assert figure1.is_finished(there, runs.SCALES["full"].trials)
+    first = figure1.found(0)
+    assert {name: pytest.approx(row, abs=1e-6) for name, row in first.items()} == there["data sets"][0]
     assert not figure1.is_finished(there, 199)
     monkeypatch.setitem(figure1.SETTINGS, "beta", 0.9)
     assert not figure1.is_finished(there, runs.SCALES["full"].trials)
@@ -112,6 +116,29 @@ def test_other_code_is_not_current(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not current.is_current({"code": "third"})
     assert not current.is_current({"code": "fourth"})
     assert not current.is_current({})
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "other"),
+    [
+        ("experiments/tuning.py", "best = min(", "best = max("),
+        ("experiments/experiment.py", "it.seed, trial", "it.seed + 1, trial"),
+        ("experiments/trial.py", "SeedSequence(", "SeedSequence(1 + "),
+        ("rules/ratio.py", "**exponent", "**2"),
+        ("posteriors/moves.py", "EXCHANGES = 0.5", "EXCHANGES = 0.25"),
+        ("environments/regression_data.py", "float = 0.6", "float = 0.7"),
+    ],
+)
+def test_the_digest_changes_with_code_that_decides_results(module: str, line: str, other: str, tmp_path: Path) -> None:
+    source = tmp_path / "src"
+    shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+    before = sources.digest(current.MODULES, source, current.WITHOUT)
+    assert before == current.code(papers_sampler=True)
+    file = source / "sparsebandits" / module
+    text = file.read_text()
+    assert line in text
+    file.write_text(text.replace(line, other, 1))
+    assert sources.digest(current.MODULES, source, current.WITHOUT) != before
 
 
 def numbers_in(text: str) -> set[float]:
@@ -200,6 +227,8 @@ def test_a_verdict_needs_the_whole_interval() -> None:
     assert str(comparisons.Estimate(-150.0, -300.0, -0.3)) == "−150.0 (−300.0 to −0.3)"
     assert str(comparisons.Estimate(0.0, 0.0, 0.0)) == "0.00 (0.00 to 0.00)"
     assert comparisons.all_of([comparisons.HOLDS, comparisons.OPEN]) == comparisons.OPEN
+    assert comparisons.all_of([comparisons.OPEN, comparisons.FAILS]) == comparisons.FAILS
+    assert comparisons._wins(np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0])) == "1 of 3", "a tie is no win"
 
 
 def test_a_policy_with_fewer_trials_is_compared_on_those(tmp_path: Path) -> None:

@@ -56,7 +56,8 @@ class HardInstance:
         Whether the informative actions are some of the 2^(d−1) corners or all of them.
     n_informative : int, optional
         Size of the subset, at most 2^(d−1). By default 6 s log(ed/s), rounded up, or with 9, 13.5 or 20 in place of 6
-        if the restricted eigenvalue needs more.
+        if the restricted eigenvalue needs more. Many small subsets may have to be tried: that takes about a minute at
+        d = 50 and far longer beyond, where ``n_informative=2 * dimension`` takes seconds.
     noise_variance : float, default=2.0
         Variance of a reward around its mean.
     set_seed : int, default=0

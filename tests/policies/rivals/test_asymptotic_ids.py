@@ -107,6 +107,27 @@ def test_evidence_gains_and_gaps(cells: bool) -> None:
     assert 5 <= exploited <= 35, "both kinds of rounds are compared"
 
 
+SLOW = np.random.default_rng(2).standard_normal((7, 3))
+"""Actions among which the least evidence rises and falls while the policy explores."""
+
+
+def test_the_weights_follow_the_largest_evidence_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: that of the round at hand, since what was stored is forgotten once it has been read."""
+    run(cells=False, rounds=60, actions=SLOW)
+    stored = [1.0]
+
+    def read(_: Any) -> float:
+        value, stored[0] = stored[0], 1.0
+        return value
+
+    def write(_: Any, value: float) -> None:
+        stored[0] = value
+
+    monkeypatch.setattr(sb.rivals.ExplorationPosterior, "farthest", property(read, write))
+    with pytest.raises(AssertionError):
+        run(cells=False, rounds=60, actions=SLOW)
+
+
 @pytest.mark.parametrize(
     "planted", ["half the step", "counts from zero", "exploits learn", "the farthest is forgotten", "cells"]
 )

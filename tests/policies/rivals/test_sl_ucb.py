@@ -101,12 +101,22 @@ def test_the_half_width_for_any_dimension_and_confidence(d: int, delta: float) -
         assert learner.intervals()[1] == pytest.approx(textbook_width(rounds, d, delta, 0.3, 0.8), rel=1e-12)
 
 
-def test_decision_by_decision() -> None:
+@pytest.mark.parametrize("penalty", [1.0, 0.4])
+def test_decision_by_decision(penalty: float) -> None:
     """Signs and estimates by loops over rounds, the end of the search by its inequality, optimism over a grid."""
     d, n, delta, variance, bound, s, factor = 5, 300, 0.1, 0.05, 0.5, 2, 0.6
     theta, noise = bound * np.array([0.8, 0.0, -0.6, 0.0, 0.0]), np.random.default_rng(3)
     policy = sb.rivals.SLUCB(
-        d, variance, horizon=n, norm_bound=bound, delta=delta, sparsity=s, threshold=factor, width=0.7, seed=7
+        d,
+        variance,
+        horizon=n,
+        norm_bound=bound,
+        delta=delta,
+        sparsity=s,
+        threshold=factor,
+        width=0.7,
+        penalty=penalty,
+        seed=7,
     )
     rng = stream(7, COIN_STREAM)
     told: list[tuple[FloatArray, float]] = []
@@ -122,10 +132,11 @@ def test_decision_by_decision() -> None:
             assert decision.probability == 2.0**-d
         else:
             x = np.array([a for a, _ in later]).reshape(-1, 2)
-            precision = np.eye(2) + x.T @ x
+            precision = penalty * np.eye(2) + x.T @ x
             centre = np.linalg.inv(precision) @ x.T @ np.array([y for _, y in later])
-            radius = math.sqrt(variance) * math.sqrt(2 * math.log(2 / delta) + math.log(np.linalg.det(precision)))
-            radius = 0.7 * (radius + bound)
+            growth = math.log(np.linalg.det(precision / penalty))
+            radius = math.sqrt(variance) * math.sqrt(2 * math.log(2 / delta) + growth)
+            radius = 0.7 * (radius + math.sqrt(penalty) * bound)
             assert np.delete(decision.features, support).tolist() == [0.0] * 3
             values = upper_bound(np.vstack((grid, decision.features[support])), centre, precision, radius)
             assert values.max() - values[-1] <= 1e-9, t

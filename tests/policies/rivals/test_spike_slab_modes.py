@@ -171,6 +171,29 @@ def test_emvs_selects_what_matters_among_many() -> None:
     ladder = EMVS(prior).ladder()
     np.testing.assert_allclose(ladder, np.exp(np.linspace(-1, -10, 20)))
     assert ladder[-1] == math.exp(-10)
+    slabs = sb.SpikeSlab(0.3, np.array([0.5, 4.0]), spike=NARROW)
+    assert EMVS(slabs).ladder()[0] == pytest.approx(0.5 / math.e), "below all slabs"
+
+
+def test_emvs_starts_at_the_noise_of_rewards_that_nothing_explains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first θ is a ridge regression with p = ½ and the mode of σ² at θ = 0."""
+    monkeypatch.setattr("sparsebandits.policies.rivals.emvs.STEPS", 1)
+    x, y = data(12, 6)
+    noise = (y @ y + 2 * LEARNT.scale) / (12 + 2 * LEARNT.shape + 2)
+    penalty = noise * (0.5 / 0.8 + 0.5 / 1e-3)
+    mode = EMVS(PRIORS["weight known"], LEARNT, rungs=1).fit(x, y)
+    np.testing.assert_allclose(mode.coefficients, np.linalg.solve(x.T @ x + penalty * np.eye(6), x.T @ y))
+
+
+@pytest.mark.parametrize("count", [0, 1, 30])
+def test_the_weight_and_the_noise_of_emvs_have_settled(count: int) -> None:
+    """Another step changes neither; planted: EM that stops as soon as θ does, here after two steps."""
+    prior = sb.SpikeSlab(sb.BetaInclusion(1.0, 1.0), 1.0, spike=sb.GaussianSpike(1e-4))
+    x, y = np.ones((count, 1)), np.zeros(count)
+    mode = EMVS(prior, LEARNT).fit(x, y)
+    again = maximisation(prior, LEARNT, mode, x, y, x.T @ x if count else None, x.T @ y)
+    assert float(np.max(mode.weight)) == pytest.approx(float(np.max(again.weight)), abs=2e-5)
+    assert mode.noise_variance == pytest.approx(again.noise_variance, rel=2e-5)
 
 
 # The spike-and-slab Lasso
@@ -296,6 +319,7 @@ def test_with_equal_penalties_it_is_the_lasso() -> None:
     np.testing.assert_allclose(all_slab.coefficients, found.coefficients, atol=1e-6)
     np.testing.assert_array_equal(all_slab.inclusion, 1.0)
     np.testing.assert_allclose(SpikeSlabLasso().ladder(100), np.linspace(1, 100, 100))
+    np.testing.assert_allclose(SpikeSlabLasso(slab_penalty=0.5).ladder(100), np.linspace(0.5, 50, 100))
 
 
 # As regressors and forecasters

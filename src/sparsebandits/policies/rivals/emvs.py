@@ -45,7 +45,7 @@ SLAB, SPIKE, WIDEST, RUNGS = 1.0, math.exp(-10.0), math.exp(-1.0), 20
 """v₁, the last v₀, the first v₀ as a share of v₁, and the number of them: those of the vignette of the R package."""
 
 TOLERANCE, STEPS = 1e-5, 1000
-"""Change of θ at which EM stops, as a share of ‖θ‖, and most steps for each v₀."""
+"""Changes of θ and σ², as shares of ‖θ‖ and σ², and of w, at which EM stops; most steps for each v₀."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +169,8 @@ class EMVS:
                 if rung or step:
                     mode = expectation(prior, mode, self.temperature)
                 after = maximisation(prior, self.noise_variance, mode, x, y, gram, moment)
-                moved = float(np.linalg.norm(after.coefficients - mode.coefficients))
-                mode = after
-                if moved <= TOLERANCE * float(np.linalg.norm(mode.coefficients)) and step:
+                settled, mode = _is_settled(mode, after), after
+                if settled and step:
                     break
         mode = expectation(prior, mode, self.temperature)
         final = mode.weight if np.ndim(self.prior.inclusion) else float(np.max(mode.weight))
@@ -290,6 +289,16 @@ def maximisation(
             terms += dimension
         variance = (squares + 2.0 * noise.scale) / (terms + 2.0 * noise.shape + 2.0)
     return PosteriorMode(theta, mode.inclusion, weight, variance)
+
+
+def _is_settled(before: PosteriorMode, after: PosteriorMode) -> bool:
+    """Return whether a step has changed little."""
+    moved = float(np.linalg.norm(after.coefficients - before.coefficients))
+    return (
+        moved <= TOLERANCE * float(np.linalg.norm(after.coefficients))
+        and float(np.max(np.abs(after.weight - before.weight))) <= TOLERANCE
+        and abs(after.noise_variance - before.noise_variance) <= TOLERANCE * after.noise_variance
+    )
 
 
 def _solve(matrix: FloatArray, right: FloatArray) -> FloatArray:
