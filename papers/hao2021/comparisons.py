@@ -7,6 +7,7 @@ interval is above it, and is open if the limit is inside.
 """
 
 import itertools
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -296,8 +297,10 @@ def times(results: Path) -> Rows:
 
     The time of its decisions is summed over all games, so that it does not matter how often a run was interrupted.
     """
+    provenance = json.loads((results / figure1.FILE).read_text())["provenance"]
+    first = provenance["seconds"] * provenance["workers"] / CORES
+    totals, rows = [first, 0.0], [_time("figure1", (first, 0.0), "")]
     names = [*map(figure2.name_of, figure2.EPSILONS), *map(figure3.name_of, figure3.DIMENSIONS), claim1.NAME]
-    totals, rows = [0.0, 0.0], []
     for name in names:
         seconds, tuned = [0.0, 0.0], ""
         for part, file in enumerate(files_of(results, [name])):

@@ -14,6 +14,7 @@ s = 3 of d = 10), λ₀ = 0.05 and λ₁ = 10.
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -80,14 +81,20 @@ def main(out: Path, size: str, workers: int) -> Report:
     count, file = SCALES[size].trials, out / FILE
     there = json.loads(file.read_text()) if file.exists() else {}
     if not is_finished(there, count):
-        made_by, rows = code(papers_sampler=True), []
+        made_by, rows, began = code(papers_sampler=True), [], perf_counter()
         with shown_progress(f"figure1, {count} data sets") as progress:
             for row in Parallel(workers, return_as="generator")(delayed(found)(seed) for seed in range(count)):
                 rows.append(row)
                 progress(len(rows), count)
         content = {
             "settings": SETTINGS,
-            "provenance": {"finished": now(), "code": made_by, **surroundings()},
+            "provenance": {
+                "finished": now(),
+                "seconds": round(perf_counter() - began, 1),
+                "workers": workers,
+                "code": made_by,
+                **surroundings(),
+            },
             "data sets": rows,
         }
         write_atomically(file, (json.dumps(content, indent=1) + "\n").encode())
