@@ -111,8 +111,8 @@ def draw(results: dict[float, Result], out: Path) -> list[Path]:
         sb.plots.sweep(informative, paths[1], "ε", "informative pulls in a trial", title)
         sb.plots.regret_panels({f"ε = {epsilon:g}": result for epsilon, result in results.items()}, paths[2], title)
         for path, (prior, policies) in zip(paths[3:], HISTOGRAMS.values(), strict=True):
-            shown = {name: counts for name, counts in pulls[SHOWN].items() if name in policies}
-            caption = f"{title}, ε = {SHOWN:g}, {prior} prior"
+            shown = {name.removesuffix(SYMMETRIC): pulls[SHOWN][name] for name in policies}
+            caption = f"Illustrative example, d = {DIMENSION}, s = {SPARSITY}, ε = {SHOWN:g}, {prior} prior"
             sb.plots.pull_histograms(shown, path, caption, "pulls of informative actions in a trial")
         files += paths
     return files

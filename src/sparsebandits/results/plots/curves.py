@@ -235,7 +235,8 @@ def sweep(
         mean = np.array([samples_at[key].mean() for key in x.tolist()])
         ends = np.array([mean_interval(samples_at[key]) for key in x.tolist()]).reshape(len(x), 2).T
         drawn = look[name]
-        axes.plot(apart, mean, color=drawn.colour, linestyle=drawn.dashes, marker=drawn.point, markersize=5)
+        line = {"color": drawn.colour, "linestyle": drawn.dashes, "marker": drawn.point, "markersize": 5}
+        axes.plot(apart, mean, **line, clip_on=False)  # else markers at zero would be cut in half
         known = np.isfinite(ends[0])
         whiskers = np.abs(ends - mean)[:, known]
         axes.errorbar(apart[known], mean[known], whiskers, fmt="none", ecolor=drawn.colour, capsize=2.5, linewidth=1.2)
