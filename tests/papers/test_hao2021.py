@@ -80,7 +80,7 @@ def test_the_results_are_of_the_size_of_the_paper() -> None:
         {"policies": {"LinTS": sb.maker(sb.LinTS)}},
         {"policies": {**PLANS["figure3-d20"].policies, "LinUCB, tuned": sb.maker(sb.LinUCB, width=2.5)}},
     ],
-    ids=str,
+    ids=["horizon", "trials", "seed", "points", "environment", "another policy", "fewer policies", "not tuned"],
 )
 def test_results_of_other_settings_are_not_finished(other: dict[str, Any]) -> None:
     result, plan = sb.Result.load(verdicts.RESULTS / "figure3-d20.parquet"), PLANS["figure3-d20"]
