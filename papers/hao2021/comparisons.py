@@ -145,11 +145,11 @@ def constants_of_algorithm_1(_: Path) -> Rows:
     rows = []
     for d in figure3.DIMENSIONS:
         chosen, beside = asdict(algorithm1.TUNED[d]), tuning.neighbours(d)
-        for name, ladder in tuning.LADDERS.items():
+        for name, grid in tuning.GRIDS.items():
             row = {"d": d, "constant": name, "chosen": chosen[name]}
             for side, before in (("lower", True), ("higher", False)):
                 steps = [one for one in beside if one.name == name]
-                found = [one for one in steps if (ladder.index(one.value) < ladder.index(chosen[name])) is before]
+                found = [one for one in steps if (grid.index(one.value) < grid.index(chosen[name])) is before]
                 row[f"with the next {side} value"] = _step(found[0]) if found else ""
             rows.append(row)
     return rows
@@ -317,7 +317,7 @@ def times(results: Path) -> Rows:
 
 
 def _time(name: str, seconds: Sequence[float], tuned: str) -> dict[str, Any]:
-    exact, own = (duration(part) for part in seconds)
+    exact, own = (duration(part) if part else "" for part in seconds)  # figure 1 times its samplers together
     times = {"time on two cores, with tuning": exact, "on the paper's sampler": own}
     return {"experiment": name, **times, "tuned": tuned}
 

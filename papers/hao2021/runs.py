@@ -136,12 +136,14 @@ def files_of(out: Path, names: Iterable[str]) -> list[Path]:
 
 def load(out: Path, name: str) -> Result:
     """Return the results of all policies that are there; configuration and provenance are those on exact posteriors."""
-    exact, *others = (Result.load(file) for file in files_of(out, [name]) if file.exists())
-    for own in others:
-        pulls = None if exact.pulls is None or own.pulls is None else {**exact.pulls, **own.pulls}
-        regret, seconds = {**exact.regret, **own.regret}, {**exact.seconds, **own.seconds}
-        exact = replace(exact, regret=regret, seconds=seconds, pulls=pulls)
-    return exact
+    first, second = files_of(out, [name])
+    exact = Result.load(first)
+    if not second.exists():
+        return exact
+    own = Result.load(second)
+    pulls = None if exact.pulls is None or own.pulls is None else {**exact.pulls, **own.pulls}
+    regret, seconds = {**exact.regret, **own.regret}, {**exact.seconds, **own.seconds}
+    return replace(exact, regret=regret, seconds=seconds, pulls=pulls)
 
 
 def _run(plan: Plan, out: Path, part: str, workers: int, made_by: str) -> None:

@@ -1,15 +1,15 @@
 """Find constants of Algorithm 1 by regret: ``python -m papers.hao2021.tuning --dimensions 20 40 100`` (hours).
 
-Each constant has a ladder of values. The search goes over the constants in turn; it plays both neighbours of the value
+Each constant has a grid of values. The search goes over the constants in turn; it plays both neighbours of the value
 at hand, takes a step if one of them has less mean regret, and goes on in that direction while regret falls. It ends
-when no single step lowers the regret: then the best value of every ladder is inside it, or at an end that is one by
+when no single step lowers the regret: then the best value of every grid is inside it, or at an end that is one by
 nature (no thinning, no burn-in, warm or cold). It begins where that of the next smaller dimension ended. Sparse IDS
 with the paper's rule plays, on the worlds of figure 3, on trials that no comparison uses; all candidates play the same
 trials. A candidate that has 1.2 times the regret of the best so far on the first four of them plays no more.
 
 Games are kept in ``results/tuning.jsonl`` as they end, so a run that was stopped continues where it was, and
 ``--report`` repeats the search from them and plays nothing. They are not played again when the code changes: what is
-chosen here are settings, and their regret is measured by the experiments. Number of trials and of rounds, the ladders,
+chosen here are settings, and their regret is measured by the experiments. Number of trials and of rounds, the grids,
 and when a candidate is dropped were fixed before any game was played.
 """
 
@@ -42,7 +42,7 @@ SEED, TRIALS, ROUNDS = 20261119, 12, 500
 FIRST, DROPPED = 4, 1.2
 """Number of trials after which a candidate is dropped, and the ratio of its regret to that of the best there."""
 
-LADDERS: Mapping[str, tuple[Any, ...]] = {
+GRIDS: Mapping[str, tuple[Any, ...]] = {
     "spike": (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8),
     "slab": (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
     "rate": (0.125, 0.25, 0.5, 1.0, 1.5, 1.9),
@@ -55,7 +55,7 @@ LADDERS: Mapping[str, tuple[Any, ...]] = {
 """Values of each constant, in the order in which constants are tried."""
 
 NATURAL = {"warm": (False, True), "thinning": (1,), "burn_in": (0,)}
-"""Ends of ladders beyond which there is nothing."""
+"""Ends of grids beyond which there is nothing."""
 
 
 class Candidate(NamedTuple):
@@ -81,7 +81,7 @@ class Neighbour(NamedTuple):
 
 
 def climb(regret: Callable[[Constants, Constants], float], start: Constants) -> Search:
-    """Return the constants of which no single step along a ladder lowers the regret.
+    """Return the constants of which no single step along a grid lowers the regret.
 
     Parameters
     ----------
@@ -102,20 +102,20 @@ def climb(regret: Callable[[Constants, Constants], float], start: Constants) -> 
             seen[candidate] = regret(candidate, best)
         return seen[candidate] < seen[best]
 
-    while unmoved < len(LADDERS):
-        for name, ladder in LADDERS.items():
+    while unmoved < len(GRIDS):
+        for name, grid in GRIDS.items():
             before = best
             for direction in (-1, 1):
                 while True:
-                    place = ladder.index(getattr(best, name)) + direction
-                    if not 0 <= place < len(ladder):
+                    place = grid.index(getattr(best, name)) + direction
+                    if not 0 <= place < len(grid):
                         break
-                    candidate = replace(best, **{name: ladder[place]})
+                    candidate = replace(best, **{name: grid[place]})
                     if not is_better(candidate):
                         break
                     best = candidate
             unmoved = unmoved + 1 if best == before else 0
-            if unmoved == len(LADDERS):
+            if unmoved == len(GRIDS):
                 break
     return Search(best, [Candidate(one, found) for one, found in seen.items()])
 
@@ -138,26 +138,26 @@ def neighbours(dimension: int, stored: Path = STORED) -> list[Neighbour]:
     best = search(dimension, stored, workers=None).best
     regrets = _found(stored, dimension, best)
     found = []
-    for name, ladder in LADDERS.items():
-        place = ladder.index(getattr(best, name))
+    for name, grid in GRIDS.items():
+        place = grid.index(getattr(best, name))
         for other in (place - 1, place + 1):
-            if not 0 <= other < len(ladder):
+            if not 0 <= other < len(grid):
                 continue
-            played = _found(stored, dimension, replace(best, **{name: ladder[other]}))
+            played = _found(stored, dimension, replace(best, **{name: grid[other]}))
             more = [played[trial] - regrets[trial] for trial in range(TRIALS) if trial in played]
-            found.append(Neighbour(name, ladder[other], np.array(more)))
+            found.append(Neighbour(name, grid[other], np.array(more)))
     return found
 
 
 def at_edge(constants: Constants) -> list[str]:
-    """Return the names of constants at an end of their ladder that is not one by nature.
+    """Return the names of constants at an end of their grid that is not one by nature.
 
     Examples
     --------
     >>> at_edge(Constants(spike=0.8, thinning=1))
     ['spike']
     """
-    ends = {name: (ladder[0], ladder[-1]) for name, ladder in LADDERS.items()}
+    ends = {name: (grid[0], grid[-1]) for name, grid in GRIDS.items()}
     values = asdict(constants)
     return [name for name in ends if values[name] in ends[name] and values[name] not in NATURAL.get(name, ())]
 

@@ -3,6 +3,7 @@
 import ast
 import itertools
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -160,7 +161,8 @@ def test_the_text_of_the_readme_quotes_settings_and_no_results() -> None:
         *(*figure3.DIMENSIONS, figure3.ACTIONS, *example, scale.horizon, scale.trials, comparisons.EARLY),
         *(claim1.DIMENSION, claim1.SPARSITY, claim1.EPSILON, claim1.INFORMATIVE, comparisons.NEAR_LINEAR),
         *(figure1.ROWS, len(figure1.TRUTH), *figure1.TRUTH),
-        tuning.ROUNDS,
+        *(tuning.ROUNDS, *figure2.EPSILONS),
+        *(round(math.log(found), 1) for found in (figure3.ACTIONS, math.comb(100, 10))),  # nats that choices take
         *(1.0, figure2.DIMENSION - 1.0),  # ‖θ*‖, the last coefficient, and the inclusion 1/9
         *(95.0, 2021.0),  # intervals, and the year of the paper
     }
@@ -185,6 +187,9 @@ def test_other_pages_quote_these_results() -> None:
     first, second, third = (f"{row['ratio'].value:.2f}" for row in own if row["policy"] == figure3.SPARSE_IDS)
     assert f"{first}, {second} and {third} times the regret of Particles at d = 20, 40 and 100" in choose
     assert f"stuck, in {growth[figure2.TS]['still growing']} trials" in choose
+    of_claim = (growth[name]["regret"].value for name in (figure2.RANDOMISED, figure2.IDS, claim1.LINUCB, figure2.TS))
+    randomised, deterministic, linucb, ts = (f"{regret:.0f}" for regret in of_claim)
+    assert f"{randomised}, deterministic {deterministic}, LinUCB {linucb}, SparseTS {ts} " in choose
 
 
 def test_what_is_committed_stays_small() -> None:
@@ -377,8 +382,8 @@ def bowl(best: Constants, weights: Mapping[str, float]) -> Callable[[Constants, 
 
     def regret(constants: Constants, _: Constants) -> float:
         apart = [
-            weights[name] * (ladder.index(getattr(constants, name)) - ladder.index(getattr(best, name)))
-            for name, ladder in tuning.LADDERS.items()
+            weights[name] * (grid.index(getattr(constants, name)) - grid.index(getattr(best, name)))
+            for name, grid in tuning.GRIDS.items()
         ]
         return sum(x * x for x in apart) + 0.5 * sum(x * y for x, y in itertools.pairwise(apart))
 
@@ -388,21 +393,21 @@ def bowl(best: Constants, weights: Mapping[str, float]) -> Callable[[Constants, 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_search_ends_where_no_single_step_is_better(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    best = Constants(**{name: ladder[rng.integers(len(ladder))] for name, ladder in tuning.LADDERS.items()})
-    regret = bowl(best, {name: float(rng.uniform(0.5, 2.0)) for name in tuning.LADDERS})
+    best = Constants(**{name: grid[rng.integers(len(grid))] for name, grid in tuning.GRIDS.items()})
+    regret = bowl(best, {name: float(rng.uniform(0.5, 2.0)) for name in tuning.GRIDS})
     found = tuning.climb(regret, Constants())
-    for name, ladder in tuning.LADDERS.items():
-        place = ladder.index(getattr(found.best, name))
+    for name, grid in tuning.GRIDS.items():
+        place = grid.index(getattr(found.best, name))
         for other in (place - 1, place + 1):
-            if 0 <= other < len(ladder):
-                neighbour = replace(found.best, **{name: ladder[other]})
+            if 0 <= other < len(grid):
+                neighbour = replace(found.best, **{name: grid[other]})
                 assert neighbour in [one.constants for one in found.seen], "it was looked at"
                 assert regret(neighbour, found.best) >= regret(found.best, found.best)
 
 
 @pytest.mark.parametrize("dimension", figure3.DIMENSIONS)
 def test_the_constants_of_algorithm_1_are_those_that_the_search_found(dimension: int) -> None:
-    """None of them is at an end of its ladder, other than one by nature."""
+    """None of them is at an end of its grid, other than one by nature."""
     found = tuning.search(dimension, workers=None)
     assert algorithm1.TUNED[dimension] == found.best
     assert tuning.at_edge(found.best) == []
@@ -420,7 +425,7 @@ def test_the_search_plays_what_is_missing(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(tuning, "TRIALS", 2)
     monkeypatch.setattr(tuning, "FIRST", 1)
     monkeypatch.setattr(tuning, "DROPPED", 1e9)
-    monkeypatch.setattr(tuning, "LADDERS", {"spike": (0.1, 0.2)})
+    monkeypatch.setattr(tuning, "GRIDS", {"spike": (0.1, 0.2)})
     monkeypatch.setattr(tuning, "ROUNDS", 10)
     found = tuning.search(20, stored, workers=1)
     lines = stored.read_text().splitlines()
@@ -441,7 +446,7 @@ def test_the_search_drops_what_is_far_worse(tmp_path: Path, monkeypatch: pytest.
         regret = 2.0 if constants.spike == 0.2 and trial < 4 else 1.0 if constants.spike == 0.1 else 0.0
         return {**tuning._settings(dimension, constants), "trial": trial, "regret": regret}
 
-    monkeypatch.setattr(tuning, "LADDERS", {"spike": (0.1, 0.2)})
+    monkeypatch.setattr(tuning, "GRIDS", {"spike": (0.1, 0.2)})
     monkeypatch.setattr(tuning, "play", game)
     found = tuning.search(20, tmp_path / "games.jsonl", workers=1)
     assert found.best.spike == 0.1

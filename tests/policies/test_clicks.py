@@ -207,7 +207,7 @@ def test_clicks_given_as_numbers_are_noticed_once() -> None:
         play(policy, chance, 60)
     assert [str(one.message) for one in caught if "0 or 1" in str(one.message)] == [
         "all rewards so far are 0 or 1, but the policy takes them as numbers with Gaussian noise; "
-        "rewards=sb.Bernoulli() takes them as clicks"
+        "a policy with rewards=sb.Bernoulli() takes them as clicks"
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

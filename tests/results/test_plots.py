@@ -155,7 +155,9 @@ def test_variants_of_a_policy_share_its_colour() -> None:
         assert look[f"{policy}, {variant}"].colour == look[policy].colour
     assert {look[policy].marker for policy in policies} == {""}
     for variant in variants:
-        assert len({look[f"{policy}, {variant}"].marker for policy in policies}) == 1
+        points = [(look[f"{policy}, {variant}"].marker, look[f"{policy}, {variant}"].point) for policy in policies]
+        assert len(set(points)) == 1, "curves and single points of a variant have one marker"
+        assert points[0][0] == points[0][1]
     for one, other in combinations(look.values(), 2):
         assert (one.dashes, one.marker) != (other.dashes, other.marker)
         assert (one.dashes, one.point) != (other.dashes, other.point)

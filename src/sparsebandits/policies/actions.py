@@ -76,9 +76,8 @@ class ActionSet:
         if isinstance(actions, Game):
             raise ArgumentTypeError("actions", "one row per action that shows its own reward", repr(actions))
         if isinstance(actions, int):
-            raise ArgumentTypeError(
-                "actions", "one row per action", f"{shown(actions)}; enumerate the corners of a cube"
-            )
+            got = f"{shown(actions)}; a dimension is for policies that play the whole cube or ball"
+            raise ArgumentTypeError("actions", "one row per action", got)
         try:
             values, names = check_columns("actions", actions)
         except ArgumentTypeError as error:
@@ -293,7 +292,7 @@ class Region(ActionSet):
         if names is None and isinstance(actions, int | np.integer):
             return cls(np.empty((0, check_count("actions", actions))))
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-            expected = f"the dimension of a {cls.shape}, or one name per feature"
+            expected = f"the dimension of a {cls.shape}, or the names of its features, each once"
             raise ArgumentTypeError("actions", expected, shown(actions))
         return cls(np.empty((0, len(names))), None, tuple(names))
 

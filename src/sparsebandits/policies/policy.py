@@ -76,7 +76,7 @@ ENOUGH_TO_TELL = 20
 """Number of rewards from which on a policy looks whether all of them are 0 or 1, until it has warned or one is not."""
 CLICKS = (
     "all rewards so far are 0 or 1, but the policy takes them as numbers with Gaussian noise; "
-    "rewards=sb.Bernoulli() takes them as clicks"
+    "a policy with rewards=sb.Bernoulli() takes them as clicks"
 )
 MOST_PRINTED = 20
 """Number of actions of a prediction that a notebook shows."""

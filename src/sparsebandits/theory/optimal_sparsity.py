@@ -57,7 +57,8 @@ class OptimalSparsity:
         The 95% confidence interval of Clopper and Pearson for that probability. None if it is exact, and for draws of a
         posterior, which are weighted or depend on each other.
     most : int
-        The largest number of nonzero entries of a best action, over all values of θ that were checked.
+        The largest number of nonzero entries of a best action, over all values of θ that were checked; those of draws
+        may have missed larger ones, so a bound needs ``exact``.
     longest : float
         L, the largest Euclidean norm of a best action, likewise; see :func:`ratio_bounds`.
     ties : {"any", "sparsest"}

@@ -297,8 +297,9 @@ def test_other_actions_and_other_posteriors_are_refused() -> None:
     assert fingerprint(policy) == before
     with pytest.raises(TypeError, match="posterior: expected SupportSearch for SearchThenOptimism"):
         sb.Policy(np.eye(3), sb.Conjugate(sb.GaussianPrior(1.0), 3), sb.rivals.SearchThenOptimism())
-    with pytest.raises(TypeError, match="actions: expected the dimension of a unit ball, or one name per feature"):
-        sb.rivals.SLUCB(sb.policies.Cube.of(3), horizon=9)
+    for wrong in (sb.policies.Cube.of(3), ["a", "a"]):
+        with pytest.raises(TypeError, match="dimension of a unit ball, or the names of its features, each once, got"):
+            sb.rivals.SLUCB(wrong, horizon=9)
     cube = sb.environments.Hypercube(4, 1).sample(0)
     assert sb.simulate(sb.rivals.SLUCB, cube, 5).actions.tolist() == [-1] * 5, "the ball is a part of the cube"
     with pytest.raises(ValueError, match="features: expected a point of the unit ball"):

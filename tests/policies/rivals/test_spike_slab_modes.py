@@ -415,6 +415,7 @@ def test_what_they_refuse() -> None:
         with pytest.raises((TypeError, ValueError), match=r"^prior: expected"):
             EMVS(prior)
     prior = sb.SpikeSlab(0.1, 1.0, spike=spike)
+    of_no_settings: Any = EMVS  # the class itself
     wrong: list[tuple[str, Any]] = [
         ("noise_variance", lambda: EMVS(prior, 0.0)),
         ("noise_variance", lambda: EMVS(prior, sb.InverseGammaNoise(of_rewards=True))),
@@ -429,7 +430,10 @@ def test_what_they_refuse() -> None:
         ("regret", lambda: sb.rivals.OnlineToConfidence(np.eye(2), forecaster="emvs")),
         ("forecaster", lambda: sb.rivals.OnlineToConfidence(np.eye(2), prior, forecaster="emvs", regret=1.0)),
         ("forecaster", lambda: sb.rivals.OnlineToConfidence(np.eye(2), forecaster="forest", regret=1.0)),
+        ("forecaster", lambda: sb.rivals.OnlineToConfidence(np.eye(2), forecaster=of_no_settings, regret=1.0)),
         ("regressor", lambda: sb.rivals.RegressionGreedy(np.eye(2), regressor="forest")),
+        ("regressor", lambda: sb.rivals.RegressionGreedy(np.eye(2), regressor=of_no_settings)),
+        ("regressor", lambda: sb.rivals.SquareCB(np.eye(2), regressor=of_no_settings)),
         ("noise_variance", lambda: sb.rivals.EstimateForecaster(2, SHORT, 0.0)),
     ]
     for name, make in wrong:

@@ -138,8 +138,9 @@ def offline_oracle(
         If there is no oracle with this name.
     """
     if not isinstance(regressor, str):
-        if not callable(regressor):
-            raise ArgumentTypeError(argument, f"one of {', '.join(REGRESSORS)}, or an estimator", shown(regressor))
+        if not callable(regressor) or isinstance(regressor, type):
+            expected = f"one of {', '.join(REGRESSORS)}, or an estimator such as EMVS(prior)"
+            raise ArgumentTypeError(argument, expected, shown(regressor))
         return regressor
     name = check_choice(argument, regressor, REGRESSORS)
     if name == "ridge":

@@ -41,6 +41,8 @@ DASHES: tuple[Any, ...] = (
     (0, (2, 2)),
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+OF_VARIANTS = ("*", "d", "<", ">", "p", "h", "8")
+"""Markers of variants, which no other policy has."""
 
 SCREEN = 96
 """Pixels per inch of a figure in a notebook."""
@@ -98,13 +100,15 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
     found = {}
     for name, (policy, variant) in split.items():
         again, i = divmod(policies.index(policy), count)
-        k = 1 + variants.index(variant) if variant else 0
-        found[name] = Look(
-            colour=COLOURS[i],
-            dashes=DASHES[(i + again + k) % count],
-            marker=MARKERS[-k % count] if k else MARKERS[(again - 1) % count] if again else "",
-            point=MARKERS[(i + 2 * again + 3 * k) % count],  # no two have the same dashes and the same point
-        )
+        if variant:
+            k = variants.index(variant)
+            marker = point = OF_VARIANTS[k % len(OF_VARIANTS)]
+            dashes = DASHES[(i + again + k + 1) % count]
+        else:
+            marker = MARKERS[(again - 1) % count] if again else ""
+            point = MARKERS[(i + 2 * again) % count]  # no two have the same dashes and the same point
+            dashes = DASHES[(i + again) % count]
+        found[name] = Look(COLOURS[i], dashes, marker, point)
     return found
 
 
