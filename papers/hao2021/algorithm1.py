@@ -69,11 +69,13 @@ class Constants:
 
 
 TUNED: Mapping[int, Constants] = {
+    10: Constants(spike=0.0125, rate=0.5, chains=50),
     20: Constants(spike=0.025, rate=0.5),
     40: Constants(spike=0.05, rate=0.5, chains=50, decay=0.75),
     100: Constants(spike=0.05, slab=0.5, rate=0.5, burn_in=10, decay=0.75),
+    200: Constants(spike=0.0125, slab=0.25, rate=0.5, burn_in=10, decay=0.75),
 }
-"""What the search found, by dimension of figure 3."""
+"""What the search found, by dimension: 10 is that of figure 2, 200 that of Claim 1, the others those of figure 3."""
 
 
 def policies(constants: Constants, inclusion: float, mean_square: float, draws: int = DRAWS) -> dict[str, PolicyMaker]:

@@ -9,7 +9,7 @@ online-to-confidence optimism. LinUCB has a Gaussian prior with the same moments
 candidates that reach far below what their theory allows.
 
 Sparse IDS and sparse TS also play on the paper's own sampler (``algorithm1.py``) under a prior that is the same for all
-coefficients, with the constants that were tuned at d = 100, and 2,000 draws.
+coefficients, with constants that were tuned on this instance, and 2,000 draws.
 """
 
 from functools import cache
@@ -65,11 +65,10 @@ def policies(scale: Scale) -> dict[str, PolicyMaker | Tuning]:
     }
 
 
-def on_papers_sampler() -> dict[str, PolicyMaker]:
-    """Return IDS and TS on Algorithm 1."""
-    constants = algorithm1.TUNED[max(algorithm1.TUNED)]
+def on_papers_sampler(constants: algorithm1.Constants | None = None) -> dict[str, PolicyMaker]:
+    """Return IDS and TS on Algorithm 1, by default with the constants that were tuned here."""
     square = mean_square(SPARSITY, EPSILON)
-    return algorithm1.policies(constants, SPARSITY / DIMENSION, square, LANGEVIN_DRAWS)
+    return algorithm1.policies(constants or algorithm1.TUNED[DIMENSION], SPARSITY / DIMENSION, square, LANGEVIN_DRAWS)
 
 
 def setup(scale: Scale) -> Setup:

@@ -6,7 +6,7 @@ structure of the instance: the last coefficient is −1, and each of the others 
 (s − 1)/(d − 1), else zero. The symmetric prior knows only the number and the mean square of the coefficients.
 
 Sparse IDS and sparse TS also play on the paper's own sampler (``algorithm1.py``), whose prior is the symmetric one: as
-it is printed, it has one spike and one slab for all coefficients. Its constants are those that were tuned at d = 20.
+it is printed, it has one spike and one slab for all coefficients. Its constants were tuned at one ε.
 """
 
 from functools import cache
@@ -25,7 +25,7 @@ from sparsebandits.results import Rows
 DIMENSION, SPARSITY = 10, 2
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.0)
 SHOWN = 0.5
-"""The ε of the histograms: one figure per prior."""
+"""The ε of the histograms, one figure per prior, and of the search for the constants of Algorithm 1."""
 
 KNOWN_VARIANCE = 1e-4
 """Prior variance of the coefficient that the informed prior knows."""
@@ -65,10 +65,10 @@ def policies(epsilon: float) -> dict[str, PolicyMaker]:
     }
 
 
-def on_papers_sampler(epsilon: float) -> dict[str, PolicyMaker]:
-    """Return IDS and TS on Algorithm 1, under the symmetric prior."""
-    constants = algorithm1.TUNED[min(algorithm1.TUNED)]
-    return algorithm1.policies(constants, SPARSITY / DIMENSION, mean_square(SPARSITY, epsilon))
+def on_papers_sampler(epsilon: float, constants: algorithm1.Constants | None = None) -> dict[str, PolicyMaker]:
+    """Return IDS and TS on Algorithm 1 under the symmetric prior, by default with the constants tuned here."""
+    square = mean_square(SPARSITY, epsilon)
+    return algorithm1.policies(constants or algorithm1.TUNED[DIMENSION], SPARSITY / DIMENSION, square)
 
 
 @cache

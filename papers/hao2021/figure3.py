@@ -69,10 +69,10 @@ def policies(dimension: int, scale: Scale) -> dict[str, PolicyMaker | Tuning]:
     }
 
 
-def on_papers_sampler(dimension: int) -> dict[str, PolicyMaker]:
-    """Return sparse IDS and sparse TS on Algorithm 1, with the constants that were tuned at this dimension."""
+def on_papers_sampler(dimension: int, constants: algorithm1.Constants | None = None) -> dict[str, PolicyMaker]:
+    """Return sparse IDS and sparse TS on Algorithm 1, by default with the constants that were tuned here."""
     sparsity = dimension // FEATURES_PER_EFFECT
-    return algorithm1.policies(algorithm1.TUNED[dimension], sparsity / dimension, 1.0 / sparsity)
+    return algorithm1.policies(constants or algorithm1.TUNED[dimension], sparsity / dimension, 1.0 / sparsity)
 
 
 def setups(scale: Scale) -> dict[int, Setup]:

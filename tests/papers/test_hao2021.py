@@ -405,7 +405,7 @@ def test_the_search_ends_where_no_single_step_is_better(seed: int) -> None:
                 assert regret(neighbour, found.best) >= regret(found.best, found.best)
 
 
-@pytest.mark.parametrize("dimension", figure3.DIMENSIONS)
+@pytest.mark.parametrize("dimension", tuning.DIMENSIONS)
 def test_the_constants_of_algorithm_1_are_those_that_the_search_found(dimension: int) -> None:
     """None of them is at an end of its grid, other than one by nature."""
     found = tuning.search(dimension, workers=None)
