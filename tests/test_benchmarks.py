@@ -528,10 +528,10 @@ def test_players_are_compared_over_the_same_trials() -> None:
 def test_a_rival_is_tuned_on_games_of_its_own(tmp_path: Path) -> None:
     setting, path = contest("tuned"), tmp_path / "games.jsonl"
     games = played_by(setting, paired.TUNING_TRIALS)
-    path.write_text("\n".join(json.dumps(game) for game in games[:-1]))
+    path.write_text("".join(json.dumps(game) + "\n" for game in games[:-1]))
     with pytest.raises(RuntimeError, match="all games of its grid"):
         paired.part(path, "a", setting, "tuned")
-    path.write_text("\n".join(json.dumps(game) for game in games))
+    path.write_text("".join(json.dumps(game) + "\n" for game in games))
     assert paired.part(path, "a", setting, "tuned") == (setting.entries["good"], setting.seed, {"entry": "good"})
     assert paired.part(path, "a", setting, "bad") == (setting.entries["bad"], setting.tuning_seed, {})
     assert "tuned: `good`, the best of 2 entries." in paired.table(games, "a", setting)
