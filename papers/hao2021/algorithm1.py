@@ -88,14 +88,15 @@ def policies(constants: Constants, inclusion: float, mean_square: float, draws: 
     inclusion, mean_square : float
         Share of the coefficients that matter, and their mean square.
     draws : int, default=10000
-        Number of draws of sparse IDS per decision.
+        Number of draws of sparse IDS per decision, or more if that is less than four per chain.
 
     Returns
     -------
     dict of str to policy maker
     """
-    prior = constants.prior(inclusion, mean_square)
-    every = max(1, min(SPARED, draws // (FEWEST * constants.chains)))
+    prior, fewest = constants.prior(inclusion, mean_square), FEWEST * constants.chains
+    draws = max(draws, fewest)
+    every = min(SPARED, draws // fewest)
 
     def settings(every: int) -> dict[str, Any]:
         options = constants.options(every)

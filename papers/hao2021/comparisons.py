@@ -46,9 +46,6 @@ ON_PAPERS_SAMPLER = (algorithm1.IDS, algorithm1.TS)
 CORES = 2
 """The processes among which times are divided."""
 
-OF_SEARCH = {figure2.DIMENSION: f"figure 2, ε = {figure2.SHOWN:g}", claim1.DIMENSION: "Claim 1"}
-"""Experiments with constants of Algorithm 1 of their own, by dimension; the others are panels of figure 3."""
-
 BEYOND = (figure3.COST_TO_GO, figure3.DEFAULT)
 """Policies of figure 3 that are not in the paper."""
 
@@ -146,10 +143,10 @@ def constants_of_algorithm_1(_: Path) -> Rows:
     The committed games of the search are read, not the results of experiments.
     """
     rows = []
-    for d in tuning.DIMENSIONS:
+    for d, searched in tuning.SEARCHED.items():
         chosen, beside = asdict(algorithm1.TUNED[d]), tuning.neighbours(d)
         for name, grid in tuning.GRIDS.items():
-            row = {"experiment": OF_SEARCH.get(d, "figure 3"), "d": d, "constant": name, "chosen": chosen[name]}
+            row = {"experiment": searched.name, "d": d, "constant": name, "chosen": chosen[name]}
             for side, before in (("lower", True), ("higher", False)):
                 steps = [one for one in beside if one.name == name]
                 found = [one for one in steps if (grid.index(one.value) < grid.index(chosen[name])) is before]

@@ -1,19 +1,18 @@
-"""Find constants of Algorithm 1 by regret: ``python -m papers.hao2021.tuning --dimensions 20 40 100 10 200`` (hours).
+"""Find constants of Algorithm 1 by regret: ``python -m papers.hao2021.tuning`` (hours).
 
 Each constant has a grid of values. The search goes over the constants in turn; it plays both neighbours of the value at
 hand, takes a step if one of them has less mean regret, and goes on in that direction while regret falls. It ends when
 no single step lowers the regret: then the best value of every grid is inside it, or at an end that is one by nature (no
-thinning, no burn-in, warm or cold). It begins where that of the next smaller dimension ended; that of figure 2 begins
-where d = 20 ended. Sparse IDS with the paper's rule plays, on trials that no comparison uses; all candidates play the
-same trials. Dimensions 20, 40 and 100 are those of figure 3, 10 is that of figure 2 and 200 that of Claim 1. A
-candidate that has 1.2 times the regret of the best so far on the first four of them plays no more.
+thinning, no burn-in, warm or cold). It begins where that of a smaller problem ended (``SEARCHED``). Sparse IDS with the
+paper's rule plays, on trials that no comparison uses; all candidates play the same trials. A candidate that has 1.2
+times the regret of the best so far on the first four of them plays no more.
 
 Games are kept in ``results/tuning.jsonl`` as they end, so a run that was stopped continues where it was, and
 ``--report`` repeats the search from them and plays nothing. They are not played again when the code changes: what is
 chosen here are settings, and their regret is measured by the experiments. Number of trials and of rounds, the grids,
 and when a candidate is dropped were fixed before any game was played, with one exception: values of the spike below
-0.0125 were added before the games of dimensions 10 and 200, since four trials of Claim 1, from another seed, had less
-regret the narrower the spike was.
+0.0125 were added before the games of figure 2 and of Claim 1, since in four trials of Claim 1, from another seed,
+narrower spikes had less regret.
 """
 
 import os
@@ -44,8 +43,6 @@ COMMAND = "python -m papers.hao2021.tuning"
 SEED, TRIALS, ROUNDS = 20261119, 12, 500
 """No comparison has worlds or noise from this seed."""
 
-DIMENSIONS = (figure2.DIMENSION, *figure3.DIMENSIONS, claim1.DIMENSION)
-
 FIRST, DROPPED = 4, 1.2
 """Number of trials after which a candidate is dropped, and the ratio of its regret to that of the best there."""
 
@@ -61,11 +58,50 @@ GRIDS: Mapping[str, tuple[Any, ...]] = {
 }
 """Values of each constant, in the order in which constants are tried."""
 
-BEGINS_AFTER = {40: 20, 100: 40, 10: 20, 200: 100}
-"""The dimension where the search has ended that this one begins from; the first begins at the defaults."""
-
 NATURAL = {"warm": (False, True), "thinning": (1,), "burn_in": (0,)}
 """Ends of grids beyond which there is nothing."""
+
+
+class Searched(NamedTuple):
+    """Where constants are searched.
+
+    Attributes
+    ----------
+    name : str
+        The experiment.
+    begins_from : int or None
+        Dimension of the search from whose end this one begins; None to begin from the defaults.
+    environment : callable
+        Returns what instances are drawn from.
+    policies : callable
+        Returns the policies on Algorithm 1, given its constants.
+    """
+
+    name: str
+    begins_from: int | None
+    environment: Callable[[], GaussianActions | HardInstance]
+    policies: Callable[[Constants], Mapping[str, PolicyMaker]]
+
+    @classmethod
+    def of_figure3(cls, dimension: int, begins_from: int | None = None) -> "Searched":
+        """Return a panel of figure 3."""
+        policies = partial(figure3.on_papers_sampler, dimension)
+        return cls("figure 3", begins_from, partial(figure3.environment, dimension), policies)
+
+
+SEARCHED: Mapping[int, Searched] = {
+    figure2.DIMENSION: Searched(
+        f"figure 2, ε = {figure2.SHOWN:g}",
+        20,
+        partial(figure2.environment, figure2.SHOWN),
+        partial(figure2.on_papers_sampler, figure2.SHOWN),
+    ),
+    20: Searched.of_figure3(20),
+    40: Searched.of_figure3(40, begins_from=20),
+    100: Searched.of_figure3(100, begins_from=40),
+    claim1.DIMENSION: Searched("Claim 1", 100, claim1.environment, claim1.on_papers_sampler),
+}
+"""All searches by dimension, in the order of the README's table."""
 
 
 class Candidate(NamedTuple):
@@ -176,18 +212,10 @@ def play(dimension: int, constants: Constants, trial: int) -> dict[str, Any]:
     """Play one game of sparse IDS on Algorithm 1."""
     root = SeedSequence([SEED, dimension, trial])
     of_world, of_game = root.spawn(2)
-    environment, makers = _experiment(dimension, constants)
-    trace = sb.simulate(makers[algorithm1.IDS], environment.sample(of_world), ROUNDS, of_game)
+    experiment = SEARCHED[dimension]
+    maker = experiment.policies(constants)[algorithm1.IDS]
+    trace = sb.simulate(maker, experiment.environment().sample(of_world), ROUNDS, of_game)
     return {**_settings(dimension, constants), "trial": trial, "regret": round(float(trace.regret[-1]), 3)}
-
-
-def _experiment(dimension: int, constants: Constants) -> tuple[GaussianActions | HardInstance, dict[str, PolicyMaker]]:
-    """Return what instances are drawn from, and the policies on Algorithm 1."""
-    if dimension == figure2.DIMENSION:
-        return figure2.environment(figure2.SHOWN), figure2.on_papers_sampler(figure2.SHOWN, constants)
-    if dimension == claim1.DIMENSION:
-        return claim1.environment(), claim1.on_papers_sampler(constants)
-    return figure3.environment(dimension), figure3.on_papers_sampler(dimension, constants)
 
 
 def _settings(dimension: int, constants: Constants) -> dict[str, Any]:
@@ -212,8 +240,8 @@ def search(dimension: int, stored: Path = STORED, workers: int | None = 2) -> Se
     LookupError
         If games are missing and nothing is to be played.
     """
-    after = BEGINS_AFTER.get(dimension)
-    start = Constants() if after is None else search(after, stored, workers).best
+    before = SEARCHED[dimension].begins_from
+    start = Constants() if before is None else search(before, stored, workers).best
     return climb(partial(_mean_regret, dimension, stored, workers), start)
 
 
@@ -267,7 +295,7 @@ def _steps(constants: Constants, best: Constants) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Search and report."""
     parser = argparse.ArgumentParser(prog=COMMAND)
-    parser.add_argument("--dimensions", type=int, nargs="+", choices=DIMENSIONS, default=DIMENSIONS)
+    parser.add_argument("--dimensions", type=int, nargs="+", choices=tuple(SEARCHED), default=list(SEARCHED))
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--report", action="store_true", help="play nothing")
     told = parser.parse_args(arguments)

@@ -250,7 +250,9 @@ def test_on_the_cube_noise_depends_on_the_round_alone() -> None:
 
 def test_policies_and_instances_that_do_not_fit_are_refused() -> None:
     cube = sb.environments.Hypercube(dimension=3, sparsity=2).sample(0)
-    with pytest.raises(TypeError, match="actions: expected one row per action, got 3"):
+    with pytest.raises(
+        TypeError, match="actions: expected one row per action, got 3; a dimension is for policies that play"
+    ):
         sb.simulate(sb.LinTS, cube, 3)
     with pytest.raises(TypeError, match="actions: expected the dimension of a cube"):
         sb.simulate(sb.rivals.HypercubeElimination, environment.sample(0), 3)

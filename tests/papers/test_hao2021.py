@@ -405,12 +405,20 @@ def test_the_search_ends_where_no_single_step_is_better(seed: int) -> None:
                 assert regret(neighbour, found.best) >= regret(found.best, found.best)
 
 
-@pytest.mark.parametrize("dimension", tuning.DIMENSIONS)
+@pytest.mark.parametrize("dimension", tuning.SEARCHED)
 def test_the_constants_of_algorithm_1_are_those_that_the_search_found(dimension: int) -> None:
     """None of them is at an end of its grid, other than one by nature."""
     found = tuning.search(dimension, workers=None)
     assert algorithm1.TUNED[dimension] == found.best
     assert tuning.at_edge(found.best) == []
+
+
+def test_all_numbers_of_chains_can_be_played() -> None:
+    """Claim 1 has fewer draws than the engine takes of 1000 chains."""
+    world = figure2.environment(figure2.SHOWN).sample(0)
+    for chains in tuning.GRIDS["chains"]:
+        for maker in algorithm1.policies(Constants(chains=chains), 0.2, 0.5, claim1.LANGEVIN_DRAWS).values():
+            sb.simulate(maker, world, 2, 0)
 
 
 def test_the_search_names_what_is_at_the_edge() -> None:
